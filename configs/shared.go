@@ -15,6 +15,7 @@ import (
 type Shared struct {
 	Control        admission.Control
 	AcceptLoneLate bool        // LibraRisk: a job that would be late by its estimate gets an empty node; default true
+	OverrunShare   string      // what a task past its estimate gets: idle capacity, or what the others' bare shares leave
 	Urgency        Thousandths // what needing all of a node adds to its price, in prices, 0..10; default 1
 
 	// Of local jobs, [site.deadlines].
@@ -34,6 +35,7 @@ func (s *Site) sharedKeys() keys {
 	return keys{
 		rule(func(t *table) { s.control(t, to) }),
 		boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
+		word("overrun_share", &to.OverrunShare, overrunIdle, []string{overrunIdle, overrunBare}, "what a task past its estimate gets; idle: only capacity that no other task is given; bare: what the others' bare shares leave").when(withShares),
 		share("urgency", &to.Urgency, One, 0, pricing.MaxUrgency, "what needing all of a node adds to its price, in prices").when(withShares),
 		section("deadlines", func() keys {
 			return keys{
@@ -44,6 +46,12 @@ func (s *Site) sharedKeys() keys {
 		}, "of local jobs").when(withShares),
 	}
 }
+
+// What a task past its estimate gets.
+const (
+	overrunIdle = "idle"
+	overrunBare = "bare"
+)
 
 // control reads how jobs are admitted.
 func (s *Site) control(t *table, to *Shared) {
@@ -63,5 +71,6 @@ var controls = []string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-ope
 
 // SharedCluster returns what the cluster of such a site is configured by.
 func (s *Site) SharedCluster() timeshared.Options {
-	return timeshared.Options{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
+	return timeshared.Options{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate,
+		OverrunBare: s.Shared.OverrunShare == overrunBare, Limit: s.QueueLimit}
 }

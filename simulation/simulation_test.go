@@ -190,4 +190,8 @@ func TestWorkloads_PartitionsOfOneLogKeepItsClock(t *testing.T) {
 			t.Errorf("partition %d: local jobs at %v, the VO's at %v, want %v", c.partition, a, b, c.want)
 		}
 	}
+	_, err := w.Local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * bourse.Day, Partition: 3}}, 1)
+	if err == nil || !strings.Contains(err.Error(), "no records of partition 3; name one that has: 1, 2; or leave the site out") {
+		t.Errorf("a partition without records: %v, which names no remedy", err)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,9 +76,28 @@ func (l *Workloads) trace(file string, skip, partition int) (*workload.Trace, er
 	case partition == 0:
 		return e.trace, nil
 	case e.parts[int64(partition)] == nil:
-		return nil, fmt.Errorf("%s has no records of partition %d", file, partition)
+		return nil, fmt.Errorf("%s has no records of partition %d; %s", file, partition, partitionsWith(e.parts))
 	}
 	return e.parts[int64(partition)], nil
+}
+
+// partitionsWith says which partitions have records.
+func partitionsWith(parts map[int64]*workload.Trace) string {
+	const most = 10
+	numbers := slices.Sorted(maps.Keys(parts))
+	numbers = slices.DeleteFunc(numbers, func(n int64) bool { return n <= 0 }) // not known
+	if len(numbers) == 0 {
+		return "it names none: leave partition out"
+	}
+	list := make([]string, min(most, len(numbers)))
+	for i := range list {
+		list[i] = strconv.FormatInt(numbers[i], 10)
+	}
+	more := ""
+	if len(numbers) > most {
+		more = fmt.Sprintf(" and %d more", len(numbers)-most)
+	}
+	return "name one that has: " + strings.Join(list, ", ") + more + "; or leave the site out"
 }
 
 // Remarks says in lines for people what was mended in the traces read so far, in

@@ -25,6 +25,7 @@ const (
 type AdmissionOptions struct {
 	Seed uint64
 	Runs int                   // how many times the deadlines are drawn
+	By   Blocks                // that the workload is resampled by
 	Done func(done, total int) // called after each simulation, never at once
 }
 
@@ -38,12 +39,47 @@ type admissionCell struct {
 	spread     int  // standard deviation of a factor, thousandths of its mean
 	refuseLate bool // LibraRisk refuses lone jobs whose estimates overshoot
 	ranOnly    bool // without the jobs that never ran
+	bare       bool // a task past its estimate gets what the others' bare shares leave
 }
 
 // admissionOutcome is what came of one draw under one setting.
 type admissionOutcome struct {
 	met      float64 // jobs completed within their deadlines, % of those submitted
 	slowdown float64 // their mean response time over runtime
+	late     float64 // jobs completed after their deadlines, % of those submitted
+	response float64 // their mean response time, h
+	longest  float64 // of them, h
+
+	blocks []admissionSums // by block of the workload
+}
+
+// admissionSums are what an outcome's means are made of.
+type admissionSums struct {
+	submitted, met, slowdown, late, response, longest float64
+}
+
+// newAdmissionOutcome weighs the blocks and makes means of them, nil: all alike.
+func newAdmissionOutcome(blocks []admissionSums, weights []float64) (o admissionOutcome) {
+	var sum admissionSums
+	for i := range blocks {
+		b, w := &blocks[i], 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		if w == 0 {
+			continue
+		}
+		sum.submitted += w * b.submitted
+		sum.met += w * b.met
+		sum.slowdown += w * b.slowdown
+		sum.late += w * b.late
+		sum.response += w * b.response
+		sum.longest = max(sum.longest, b.longest)
+	}
+	return admissionOutcome{
+		met: 100 * sum.met / max(1, sum.submitted), slowdown: sum.slowdown / max(1, sum.met),
+		late: 100 * sum.late / max(1, sum.submitted), response: sum.response / max(1, sum.late), longest: sum.longest, blocks: blocks,
+	}
 }
 
 // admissionJob is a job as the trace tells it.
@@ -53,6 +89,7 @@ type admissionJob struct {
 	estimate bourse.Duration
 	nodes    int
 	ran      bool // it was not cancelled before it started
+	block    int  // of the workload
 }
 
 // admissionDraw is what is drawn for a job, the same in every setting: both are
@@ -65,12 +102,13 @@ type admissionDraw struct {
 // lastJobs are the last 3000 of a trace: processors are those requested, a
 // runtime of 1 s at least stands for that of a job that never ran, and the
 // runtime for an estimate that is unknown.
-func lastJobs(trace *workload.Trace) ([]admissionJob, error) {
+func lastJobs(trace *workload.Trace, by Blocks) (list []admissionJob, blocks int, err error) {
 	from := len(trace.Records) - admissionJobs
 	if from < 0 {
-		return nil, fmt.Errorf("the trace has %d jobs; must be %d or more", len(trace.Records), admissionJobs)
+		return nil, 0, fmt.Errorf("the trace has %d jobs; must be %d or more", len(trace.Records), admissionJobs)
 	}
-	list := make([]admissionJob, 0, admissionJobs)
+	list = make([]admissionJob, 0, admissionJobs)
+	cut := newCutter(by, trace.Records[from].Submit(), trace.Records[len(trace.Records)-1].Submit())
 	for i := range trace.Records[from:] {
 		r := &trace.Records[from+i]
 		j := admissionJob{submit: r.Submit(), run: max(bourse.Second, r.Run()), estimate: r.Estimate(), ran: r.Run() > 0}
@@ -78,14 +116,15 @@ func lastJobs(trace *workload.Trace) ([]admissionJob, error) {
 			j.nodes = r.Processors()
 		}
 		if j.nodes <= 0 {
-			return nil, fmt.Errorf("job %d of the trace has no number of processors", r[workload.JobNumber].Whole())
+			return nil, 0, fmt.Errorf("job %d of the trace has no number of processors", r[workload.JobNumber].Whole())
 		}
 		if j.estimate <= 0 {
 			j.estimate = j.run
 		}
+		j.block = cut.block(j.submit, r[workload.UserID].Whole())
 		list = append(list, j)
 	}
-	return list, nil
+	return list, cut.blocks(), nil
 }
 
 // drawAdmission draws for every job, each purpose from a stream of its own.
@@ -131,13 +170,12 @@ type admissionRun struct {
 	jobs     []admissionJob
 	arrivals []bourse.Time
 	due      []bourse.Time
-	met      int
-	slowdown float64
+	blocks   []admissionSums
 }
 
 // runAdmission runs one draw under one setting.
-func runAdmission(c *admissionCell, jobs []admissionJob, draws []admissionDraw) admissionOutcome {
-	opt := admission.Options{Control: c.control, Nodes: make([]bourse.Performance, admissionNodes), RefuseLoneLate: c.refuseLate}
+func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []admissionDraw) admissionOutcome {
+	opt := admission.Options{Control: c.control, Nodes: make([]bourse.Performance, admissionNodes), RefuseLoneLate: c.refuseLate, OverrunBare: c.bare}
 	for i := range opt.Nodes {
 		opt.Nodes[i] = bourse.Unit
 	}
@@ -146,14 +184,13 @@ func runAdmission(c *admissionCell, jobs []admissionJob, draws []admissionDraw) 
 	if err != nil {
 		panic(err) // options are constants
 	}
-	r := &admissionRun{server: server, jobs: jobs, arrivals: make([]bourse.Time, len(jobs)), due: make([]bourse.Time, len(jobs))}
-	submitted := 0
+	r := &admissionRun{server: server, jobs: jobs, arrivals: make([]bourse.Time, len(jobs)), due: make([]bourse.Time, len(jobs)), blocks: make([]admissionSums, blocks)}
 	for i := range jobs {
 		j, submit := c.job(int64(i), &jobs[i], draws[i], zero)
 		if c.ranOnly && !jobs[i].ran {
 			continue
 		}
-		submitted++
+		r.blocks[jobs[i].block].submitted++
 		if submit > server.Now() {
 			server.Pass() // of the instant before
 			r.advance(submit)
@@ -166,7 +203,7 @@ func runAdmission(c *admissionCell, jobs []admissionJob, draws []admissionDraw) 
 		r.advance(server.Next())
 		server.Pass()
 	}
-	return admissionOutcome{met: 100 * float64(r.met) / float64(submitted), slowdown: r.slowdown / float64(max(1, r.met))}
+	return newAdmissionOutcome(r.blocks, nil)
 }
 
 // advance moves the time and counts what ends. At the last instant it leaves the
@@ -175,10 +212,15 @@ func (r *admissionRun) advance(to bourse.Time) {
 	for {
 		now := min(to, r.server.Next())
 		for _, e := range r.server.Advance(now) {
+			b, response := &r.blocks[r.jobs[e.Job].block], now.Sub(r.arrivals[e.Job])
 			if now <= r.due[e.Job] {
-				r.met++
-				r.slowdown += now.Sub(r.arrivals[e.Job]).Seconds() / r.jobs[e.Job].run.Seconds()
+				b.met++
+				b.slowdown += response.Seconds() / r.jobs[e.Job].run.Seconds()
+				continue
 			}
+			b.late++
+			b.response += response.Hours()
+			b.longest = max(b.longest, response.Hours())
 		}
 		if now == to {
 			return
@@ -189,14 +231,14 @@ func (r *admissionRun) advance(to bourse.Time) {
 
 // runAdmissions runs every setting with every draw, on all processors: by setting,
 // then draw.
-func runAdmissions(jobs []admissionJob, cells []admissionCell, opt AdmissionOptions) map[admissionCell][]admissionOutcome {
+func runAdmissions(jobs []admissionJob, blocks int, cells []admissionCell, opt AdmissionOptions) map[admissionCell][]admissionOutcome {
 	draws := make([][]admissionDraw, opt.Runs)
 	for i := range draws {
 		draws[i] = drawAdmission(len(jobs), opt.Seed+uint64(i))
 	}
 	total := len(cells) * opt.Runs
 	results := collect(total, func() func(int) admissionOutcome {
-		return func(i int) admissionOutcome { return runAdmission(&cells[i/opt.Runs], jobs, draws[i%opt.Runs]) }
+		return func(i int) admissionOutcome { return runAdmission(&cells[i/opt.Runs], jobs, blocks, draws[i%opt.Runs]) }
 	}, opt.Done)
 	outcomes := make(map[admissionCell][]admissionOutcome, len(cells))
 	for k, c := range cells {

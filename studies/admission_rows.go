@@ -2,11 +2,11 @@ package studies
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -22,21 +22,32 @@ func Admission(trace *workload.Trace, opt AdmissionOptions) ([]Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
-	jobs, err := lastJobs(trace)
+	jobs, blocks, err := lastJobs(trace, opt.By)
 	if err != nil {
 		return nil, err
 	}
-	p := &admissionPlan{}
+	p := &admissionPlan{blocks: blocks}
 	p.all() // which settings there are
-	p.outcomes = runAdmissions(jobs, p.cells, opt)
+	p.outcomes = runAdmissions(jobs, blocks, p.cells, opt)
 	p.rows, p.shown = nil, nil
 	p.all()
+	resample(p.rows, []int{blocks}, simulation.SeedOf(opt.Seed, "admission workload"), func(r *redraw) []Row {
+		q := &admissionPlan{blocks: blocks, outcomes: make(map[admissionCell][]admissionOutcome, len(p.outcomes))}
+		for c, list := range p.outcomes {
+			for _, i := range r.units(len(list)) {
+				q.outcomes[c] = append(q.outcomes[c], newAdmissionOutcome(list[i].blocks, r.weights[0]))
+			}
+		}
+		q.all()
+		return q.rows
+	})
 	return p.rows, nil
 }
 
 // admissionPlan makes the rows in two passes, as slaPlan does.
 type admissionPlan struct {
 	cells    []admissionCell
+	blocks   int // of the workload
 	outcomes map[admissionCell][]admissionOutcome
 	shown    []admissionCell // the settings that have their rows
 	rows     []Row
@@ -70,48 +81,42 @@ func (p *admissionPlan) gain(c admissionCell) []float64 {
 	return minus(p.met(c.under(admission.LibraRisk)), p.met(c.under(admission.Libra)))
 }
 
-// minus is a - b, draw by draw.
-func minus(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return d
-}
+// verdict judges a figure.
+type verdict func(estimate) judgement
 
 // row adds a row of the mean of values over the draws.
-func (p *admissionPlan) row(measure, setting string, paper Claim, values []float64, verdict func(mean, half float64) string) {
-	mean, half := interval(values)
-	p.rows = append(p.rows, Row{measure, setting, paper, mean, half, len(values), verdict(mean, half)})
+func (p *admissionPlan) row(measure, setting string, paper Claim, values []float64, judge verdict) {
+	s := average(values)
+	row := newRow(measure, setting, paper, "draw", s, judge(s.estimate))
+	row.Blocks = p.blocks
+	p.rows = append(p.rows, row)
 }
 
 // claim adds a row for a sentence of the paper.
-func (p *admissionPlan) claim(measure, setting, claim string, values []float64, verdict func(mean, half float64) string) {
-	p.row(measure, setting, Words(claim), values, verdict)
+func (p *admissionPlan) claim(measure, setting, claim string, values []float64, judge verdict) {
+	p.row(measure, setting, Words(claim), values, judge)
 }
 
-// is the verdict on a figure that is claimed.
-func is(paper float64) func(mean, half float64) string {
-	return func(mean, half float64) string { return distance(mean, half, paper) }
+// figure adds a row for a figure that the paper, or an independent program, prints: it is
+// taken as that of one draw of its own.
+func (p *admissionPlan) figure(measure, setting string, paper float64, values []float64) {
+	claim := FigureOf(paper, 1)
+	p.row(measure, setting, claim, values, func(e estimate) judgement { return beside(e, claim) })
 }
 
-// within is the verdict on what should be 0 but for so much.
-func within(most float64) func(mean, half float64) string {
-	return func(mean, half float64) string {
-		if math.Abs(mean) <= most {
-			return Agrees
-		}
-		return Differs
-	}
+// above judges what is claimed to be above 0.
+func above(e estimate) judgement { return exceeds(e, 0) }
+
+// below judges what is claimed to be below 0: its negative is.
+func below0(e estimate) judgement { e.mean = -e.mean; return exceeds(e, 0) }
+
+// equal judges what should be 0 but for so much.
+func equal(margin float64) verdict {
+	return func(e estimate) judgement { return within(e, margin) }
 }
 
-// barely is the verdict on what should be above 0, but by 5 points at most.
-func barely(mean, half float64) string {
-	if mean > 5+half {
-		return Differs
-	}
-	return above(mean, half)
-}
+// barely judges what should be above 0, but by 5 points at most.
+func barely(e estimate) judgement { return between(e, 0, 5) }
 
 // usual is the default setting: 20 % urgent, ratio 4, the trace's arrivals.
 func usual(inaccuracy int) admissionCell {
@@ -155,6 +160,7 @@ func (c *admissionCell) words() string {
 		{c.spread != 250, fmt.Sprintf("spread %v", float64(c.spread)/1000)},
 		{c.refuseLate, "lone late jobs refused"},
 		{c.ranOnly, "without the cancelled jobs"},
+		{c.bare, "overruns get what bare shares leave"},
 	} {
 		if k.differs {
 			list = append(list, k.words)
@@ -171,6 +177,7 @@ func (p *admissionPlan) all() {
 	p.claimGains()
 	p.claimSlowdowns()
 	p.beyond()
+	p.overruns()
 }
 
 // known are figures of an independent program: deadlines met in %, and their
@@ -231,11 +238,12 @@ func (p *admissionPlan) point(c admissionCell) {
 	for _, control := range []admission.Control{admission.EDF, admission.Libra, admission.LibraRisk} {
 		c := c.under(control)
 		figure := func(measure string, paper float64, values []float64) {
-			claim, verdict := Claim{}, none
+			setting := controlWords[control] + ", " + c.words()
 			if paper > 0 {
-				claim, verdict = Figure(paper), is(paper)
+				p.figure(measure, setting, paper, values)
+				return
 			}
-			p.row(measure, controlWords[control]+", "+c.words(), claim, values, verdict)
+			p.row(measure, setting, Claim{}, values, none)
 		}
 		figure("deadlines met, %", known[c][0], p.met(c))
 		figure("slowdown of these", known[c][1], p.slowdown(c))
@@ -243,22 +251,22 @@ func (p *admissionPlan) point(c admissionCell) {
 }
 
 // none is the verdict where nothing is claimed.
-func none(float64, float64) string { return "no claim" }
+func none(estimate) judgement { return unjudged("no claim") }
 
 // claimOrders: who meets more deadlines than whom (sections 5.1 and 5.2).
 func (p *admissionPlan) claimOrders() {
 	edf, libra, risk := admission.EDF, admission.Libra, admission.LibraRisk
-	over := func(c admissionCell, more, less admission.Control, claim string, verdict func(mean, half float64) string) {
-		p.claim("met, points "+controlWords[more]+" above "+controlWords[less], c.words(), claim, minus(p.met(c.under(more)), p.met(c.under(less))), verdict)
+	over := func(c admissionCell, more, less admission.Control, claim string, judge verdict) {
+		p.claim("met, points "+controlWords[more]+" above "+controlWords[less], c.words(), claim, minus(p.met(c.under(more)), p.met(c.under(less))), judge)
 	}
 	for _, e := range []int{trueEstimates, asTraced} {
-		claim, verdict := "above 0", above
+		claim, judge := "above 0", verdict(above)
 		if e == asTraced {
-			claim, verdict = "barely above 0", barely
+			claim, judge = "barely above 0, by 5 at most", barely
 		}
 		u := usual(e)
 		for _, c := range []admissionCell{u, u.ratioed(1), u.ratioed(10), u.urged(0), u.urged(100)} {
-			over(c, libra, edf, claim, verdict)
+			over(c, libra, edf, claim, judge)
 		}
 		for _, delay := range []int{10, 20} {
 			over(u.delayed(delay), edf, libra, "above 0", above)
@@ -269,7 +277,7 @@ func (p *admissionPlan) claimOrders() {
 			over(u.delayed(delay), risk, edf, "above 0", above)
 		}
 	}
-	over(usual(trueEstimates), risk, libra, "equal", within(1))
+	over(usual(trueEstimates), risk, libra, "equal", equal(1))
 	for _, control := range []admission.Control{edf, libra, risk} {
 		p.claim("met, points lost to trace estimates", controlWords[control], "above 0",
 			minus(p.met(usual(trueEstimates).under(control)), p.met(usual(asTraced).under(control))), above)
@@ -287,10 +295,10 @@ func (p *admissionPlan) claimGains() {
 	for i, urgent := range []int{0, 100} {
 		c := t.urged(urgent)
 		paper := []float64{20, 40}[i]
-		p.row(gain, c.words(), Figure(paper), p.gain(c), is(paper))
+		p.figure(gain, c.words(), paper, p.gain(c))
 		c.ranOnly = true
 		paper = []float64{20.8, 39.5}[i] // of an independent program
-		p.row(gain, c.words(), Figure(paper), p.gain(c), is(paper))
+		p.figure(gain, c.words(), paper, p.gain(c))
 	}
 	change := func(setting, claim string, more, less admissionCell) {
 		p.claim(gain+", change", setting, claim, minus(p.gain(more), p.gain(less)), above)
@@ -303,8 +311,7 @@ func (p *admissionPlan) claimGains() {
 	change("inaccuracy 20 to 100 %, urgent 80 %", "grows", t.urged(80), usual(20).urged(80))
 	rise := func(control admission.Control, claim string, from, to int) {
 		p.claim("met, change", fmt.Sprintf("%s, trace estimates, urgent %d to %d %%", controlWords[control], from, to), claim,
-			minus(p.met(t.under(control).urged(to)), p.met(t.under(control).urged(from))), map[string]func(mean, half float64) string{
-				"rises": above, "similar": within(3), "falls": func(mean, half float64) string { return above(-mean, half) }}[claim])
+			minus(p.met(t.under(control).urged(to)), p.met(t.under(control).urged(from))), map[string]verdict{"rises": above, "similar": equal(3), "falls": below0}[claim])
 	}
 	rise(admission.LibraRisk, "rises", 0, 100)
 	rise(admission.LibraRisk, "similar", 20, 80)
@@ -321,14 +328,14 @@ func (p *admissionPlan) claimSlowdowns() {
 		p.claim("slowdown, Libra above LibraRisk", c.words(), "above 0", minus(p.slowdown(c.under(libra)), p.slowdown(c.under(risk))), above)
 	}
 	a := usual(trueEstimates)
-	p.claim("slowdown, Libra above LibraRisk", a.words(), "equal", minus(p.slowdown(a.under(libra)), p.slowdown(a.under(risk))), within(.5))
+	p.claim("slowdown, Libra above LibraRisk", a.words(), "equal", minus(p.slowdown(a.under(libra)), p.slowdown(a.under(risk))), equal(.5))
 	for _, urgent := range []int{20, 80} {
 		for _, control := range []admission.Control{libra, risk} {
 			p.claim("slowdown, fall with inaccuracy", fmt.Sprintf("%s, inaccuracy 0 to 100 %%, urgent %d %%", controlWords[control], urgent), "above 0",
 				minus(p.slowdown(a.under(control).urged(urgent)), p.slowdown(t.under(control).urged(urgent))), above)
 		}
 	}
-	p.claim("slowdown, fall with inaccuracy", "EDF, inaccuracy 0 to 100 %, urgent 20 %", "unchanged", minus(p.slowdown(a.under(edf)), p.slowdown(t.under(edf))), within(.25))
+	p.claim("slowdown, fall with inaccuracy", "EDF, inaccuracy 0 to 100 %, urgent 20 %", "unchanged", minus(p.slowdown(a.under(edf)), p.slowdown(t.under(edf))), equal(.25))
 	for _, control := range []admission.Control{edf, libra, risk} {
 		p.claim("slowdown, rise with the ratio", controlWords[control]+", trace estimates, ratio 1 to 10", "above 0",
 			minus(p.slowdown(t.under(control).ratioed(10)), p.slowdown(t.under(control).ratioed(1))), above)
@@ -353,6 +360,42 @@ func (p *admissionPlan) beyond() {
 	for _, e := range []int{trueEstimates, asTraced} {
 		for _, c := range []admissionCell{usual(e), usual(e).urged(100)} {
 			p.claim("met, points lost without admission", "EDF, "+c.words(), "much worse", minus(p.met(c.under(admission.EDF)), p.met(c.under(admission.EDFOpen))), above)
+		}
+	}
+}
+
+// overruns: jobs that end late, whom no figure of the paper counts, and the other reading
+// of what a task past its estimate gets, beside the figures of the independent program.
+func (p *admissionPlan) overruns() {
+	t := usual(asTraced)
+	for _, bare := range []bool{false, true} {
+		for _, c := range []admissionCell{t, t.urged(100)} {
+			for _, control := range []admission.Control{admission.EDF, admission.Libra, admission.LibraRisk} {
+				if bare && control == admission.EDF {
+					continue // its nodes are not shared
+				}
+				c := c.under(control)
+				c.bare = bare
+				for _, m := range []struct {
+					name string
+					of   func(*admissionOutcome) float64
+				}{
+					{"jobs that end late, %", func(o *admissionOutcome) float64 { return o.late }},
+					{"response of late jobs, h", func(o *admissionOutcome) float64 { return o.response }},
+					{"longest response of a late job, h", func(o *admissionOutcome) float64 { return o.longest }},
+				} {
+					p.row(m.name, controlWords[control]+", "+c.words(), Claim{}, p.of(c, m.of), none)
+				}
+			}
+		}
+	}
+	for _, c := range []admissionCell{t, t.urged(0), t.urged(100), t.delayed(10), t.delayed(30), t.delayed(50), t.ratioed(1), t.ratioed(2), t.ratioed(10),
+		usual(20), usual(60), usual(20).urged(80), usual(60).urged(80)} {
+		for _, control := range []admission.Control{admission.Libra, admission.LibraRisk} {
+			c := c.under(control)
+			paper := known[c][0]
+			c.bare = true
+			p.figure("deadlines met, %", controlWords[control]+", "+c.words(), paper, p.met(c))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func sdscTrace(tb testing.TB) *workload.Trace {
 
 func TestAdmission_TheJobsAreThoseOfThePaper(t *testing.T) {
 	t.Parallel()
-	jobs, err := lastJobs(sdscTrace(t))
+	jobs, weeks, err := lastJobs(sdscTrace(t), ByWeeks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,15 +38,15 @@ func TestAdmission_TheJobsAreThoseOfThePaper(t *testing.T) {
 		}
 	}
 	gap := jobs[len(jobs)-1].submit.Sub(jobs[0].submit).Seconds() / (admissionJobs - 1)
-	if math.Round(run) != 8880 || math.Round(gap) != 2131 || math.Abs(nodes-17.5) > .05 || cancelled != 278 {
-		t.Errorf("mean run %v s, gap %v s, %v processors, %d cancelled", run, gap, nodes, cancelled)
+	if math.Round(run) != 8880 || math.Round(gap) != 2131 || math.Abs(nodes-17.5) > .05 || cancelled != 278 || weeks != 11 {
+		t.Errorf("mean run %v s, gap %v s, %v processors, %d cancelled, %d weeks", run, gap, nodes, cancelled, weeks)
 	}
 }
 
 // One draw lies within three points of an independent program.
 func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
-	jobs, err := lastJobs(sdscTrace(t))
+	jobs, blocks, err := lastJobs(sdscTrace(t), ByWeeks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 			cells = append(cells, c)
 		}
 	}
-	p := &admissionPlan{outcomes: runAdmissions(jobs, cells, AdmissionOptions{Seed: 1, Runs: 1})}
+	p := &admissionPlan{outcomes: runAdmissions(jobs, blocks, cells, AdmissionOptions{Seed: 1, Runs: 1})}
 	for _, c := range cells {
 		if mean, _ := interval(p.met(c)); math.Abs(mean-known[c][0]) > 3 {
 			t.Errorf("%v, %s: %.1f %% met, want %v", c.control, c.words(), mean, known[c][0])
@@ -97,12 +97,14 @@ func TestAdmission_DeadlinesAreDrawnFromTheirClass(t *testing.T) {
 
 func TestAdmission_SameSeedSameOutcomesAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	jobs, err := lastJobs(workload.FromJobs(workload.Header{}, workloadtest.Drawn(admissionJobs, admissionNodes, 0.9, 1)))
+	jobs, blocks, err := lastJobs(workload.FromJobs(workload.Header{}, workloadtest.Drawn(admissionJobs, admissionNodes, 0.9, 1)), ByWeeks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cells := []admissionCell{usual(asTraced).under(admission.EDF), usual(asTraced).under(admission.LibraRisk)}
-	run := func(seed uint64) any { return runAdmissions(jobs, cells, AdmissionOptions{Seed: seed, Runs: 2}) }
+	run := func(seed uint64) any {
+		return runAdmissions(jobs, blocks, cells, AdmissionOptions{Seed: seed, Runs: 2})
+	}
 	a := run(1)
 	if !reflect.DeepEqual(a, run(1)) {
 		t.Error("one seed, two outcomes")
@@ -120,7 +122,7 @@ func TestAdmission_RowsAreWhole(t *testing.T) {
 	p.outcomes = make(map[admissionCell][]admissionOutcome)
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range p.cells {
-		p.outcomes[c] = []admissionOutcome{{100 * r.Float64(), 1 + r.Float64()}, {100 * r.Float64(), 1 + r.Float64()}}
+		p.outcomes[c] = []admissionOutcome{{met: 100 * r.Float64(), slowdown: 1 + r.Float64()}, {met: 100 * r.Float64(), slowdown: 1 + r.Float64()}}
 	}
 	p.rows, p.shown = nil, nil
 	p.all()
@@ -135,7 +137,7 @@ func TestAdmission_RowsAreWhole(t *testing.T) {
 			figures++
 		}
 	}
-	if len(p.rows) < 400 || figures != 50 {
+	if len(p.rows) < 400 || figures != 50+26 {
 		t.Errorf("%d rows, %d figures", len(p.rows), figures)
 	}
 }
@@ -153,7 +155,7 @@ func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
 
 // One simulation of the experiment; a draw of all settings has some 220.
 func BenchmarkAdmission_Simulation_3000Jobs(b *testing.B) {
-	jobs, err := lastJobs(sdscTrace(b))
+	jobs, blocks, err := lastJobs(sdscTrace(b), ByWeeks)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -163,7 +165,7 @@ func BenchmarkAdmission_Simulation_3000Jobs(b *testing.B) {
 			c := usual(asTraced).under(control)
 			b.ReportAllocs()
 			for b.Loop() {
-				runAdmission(&c, jobs, draws)
+				runAdmission(&c, jobs, blocks, draws)
 			}
 		})
 	}

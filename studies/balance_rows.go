@@ -14,33 +14,26 @@ type balanceResults struct {
 	list     []Row
 }
 
-// measured is the verdict of a figure by itself.
-const measured = "the measure"
-
-func (r *balanceResults) row(measure, setting, claim string, mean, half float64, verdict string) {
+func (r *balanceResults) row(measure, setting, claim string, s sample, j judgement) {
 	paper := Claim{}
 	if claim != "" {
 		paper = Words(claim)
 	}
-	if r.runs < 2 && verdict != measured {
-		verdict = Undecided
-	}
-	r.list = append(r.list, Row{measure, setting, paper, mean, half, r.runs, verdict})
+	r.list = append(r.list, newRow(measure, setting, paper, "seed", s, j))
 }
 
 // rows are those of the strategies, then those of the users.
 func (r *balanceResults) rows() []Row {
 	for f := range balanceFigures {
 		for i, c := range r.cells {
-			mean, half := interval(r.of(i, f))
-			r.row(balanceNames[f], c.setting(), "", mean, half, measured)
+			r.row(balanceNames[f], c.setting(), "", average(r.of(i, f)), unjudged(measured))
 		}
 	}
 	for _, f := range []balanceFigure{usedSpread, localWait, voWait, voPaid} {
 		for i, c := range r.cells {
 			if random := i / len(balancePolicies) * len(balancePolicies); i > random {
-				mean, half := paired(r.of(random, f), r.of(i, f))
-				r.row(balanceNames[f]+": less than with random", c.setting(), "", mean, half, lessThan(mean, half))
+				less := difference(r.of(random, f), r.of(i, f))
+				r.row(balanceNames[f]+": less than with random", c.setting(), "", less, lessThan(less.estimate))
 			}
 		}
 	}
@@ -48,12 +41,12 @@ func (r *balanceResults) rows() []Row {
 		for i, c := range balancePolicies {
 			fixed, adaptive := r.of(i, f), r.of(i+len(balancePolicies), f)
 			claim := map[balanceFigure]string{usedSpread: "prices balance the load", localWait: "prices spare local jobs"}[f]
-			mean, half := paired(fixed, adaptive)
-			verdict := lessThan(mean, half)
+			less := difference(fixed, adaptive)
+			j := lessThan(less.estimate)
 			if claim != "" {
-				verdict = above(mean, half)
+				j = more(fixed, adaptive)
 			}
-			r.row(balanceNames[f]+": less under adaptive than under fixed prices", c.String(), claim, mean, half, verdict)
+			r.row(balanceNames[f]+": less under adaptive than under fixed prices", c.String(), claim, less, j)
 		}
 	}
 	r.markets()
@@ -70,17 +63,6 @@ func (r *balanceResults) of(cell int, f balanceFigure) []float64 {
 		values[i] = r.outcomes[cell][i][f]
 	}
 	return values
-}
-
-// lessThan words a difference that nobody has claimed.
-func lessThan(mean, half float64) string {
-	switch {
-	case mean > half:
-		return "less"
-	case mean < -half:
-		return "more"
-	}
-	return Undecided
 }
 
 // marketFigures are shown of every regime.
@@ -119,21 +101,20 @@ func (r *balanceResults) markets() {
 			if (i == ownQueue || i == planned) && f.choosers {
 				continue
 			}
-			mean, half := interval(r.market(i, f.of))
-			r.row(f.name, regimes[i].name, "", mean, half, measured)
+			r.row(f.name, regimes[i].name, "", average(r.market(i, f.of)), unjudged(measured))
 		}
 	}
 	gain := func(measure, claim string, of func(*marketOutcome) float64, a, b int) {
-		mean, half := paired(r.market(a, of), r.market(b, of))
-		r.row(measure, regimes[a].name+" against "+regimes[b].name, claim, mean, half, above(mean, half))
+		one, other := r.market(a, of), r.market(b, of)
+		r.row(measure, regimes[a].name+" against "+regimes[b].name, claim, difference(one, other), more(one, other))
 	}
 	welfare := func(o *marketOutcome) float64 { return o.welfare }
 	right := func(o *marketOutcome) float64 { return o.right }
 	gain("users: more value reached, points", "choice helps", welfare, fixedPrice, ownQueue)
-	gain("users: more value reached, points", "prices induce the right choice", welfare, flatPrice, fixedPrice)
+	gain("users: more value reached, points", "prices bring value", welfare, flatPrice, fixedPrice)
 	gain("users: more right choices, points", "prices induce the right choice", right, flatPrice, fixedPrice)
-	gain("users: more value reached, points", "declared delay costs help", welfare, declaredPrice, flatPrice)
-	gain("users: more right choices, points", "declared delay costs help", right, declaredPrice, flatPrice)
+	gain("users: more value reached, points", "declared delay costs bring value", welfare, declaredPrice, flatPrice)
+	gain("users: more right choices, points", "declared delay costs induce the right choice", right, declaredPrice, flatPrice)
 	gain("users: more value reached, points", "another site helps", welfare, flatPrice, homeOnly)
 	gain("users: more value reached, points", "a planner does better", welfare, planned, declaredPrice)
 	for _, lie := range []int{overstate, understate} {
@@ -145,14 +126,8 @@ func (r *balanceResults) markets() {
 			{"quoted delays refunded", func(o *marketOutcome) float64 { return o.liarsBack }},
 		} {
 			lied, honest := r.market(lie, refund.of), r.market(declaredPrice, refund.of)
-			mean, half := paired(lied, honest)
-			verdict := "does not pay"
-			if mean > half {
-				verdict = "pays"
-			} else if mean >= -half {
-				verdict = Undecided
-			}
-			r.row("users: what lying gains, credits a job", regimes[lie].name+", "+refund.name, "", mean, half, verdict)
+			gain := difference(lied, honest)
+			r.row("users: what lying gains, credits a job", regimes[lie].name+", "+refund.name, "", gain, worded(gain.estimate, "pays", "does not pay"))
 		}
 	}
 }

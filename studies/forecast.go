@@ -112,7 +112,7 @@ func Forecast(traces []ForecastTrace, opt ForecastOptions) ([]Row, error) {
 			cells = append(cells, forecastCell{trace: &traces[i], policy: policy})
 		}
 	}
-	r := &forecastResults{runs: opt.Runs}
+	r := &forecastResults{}
 	for i := range cells {
 		if err := cells[i].run(opt, i*opt.Runs, len(cells)*opt.Runs); err != nil {
 			return nil, err

@@ -7,15 +7,11 @@ import (
 
 // forecastResults are the rows of the study.
 type forecastResults struct {
-	runs int
 	list []Row
 }
 
-func (r *forecastResults) row(measure, setting string, mean, half float64, verdict string) {
-	if r.runs < 2 && verdict != measured {
-		verdict = Undecided
-	}
-	r.list = append(r.list, Row{measure, setting, Claim{}, mean, half, r.runs, verdict})
+func (r *forecastResults) row(measure, setting string, s sample, j judgement) {
+	r.list = append(r.list, newRow(measure, setting, Claim{}, "part of the log", s, j))
 }
 
 // nearStart names a measure of the submissions that wait, or of all.
@@ -42,44 +38,31 @@ func (r *forecastResults) cell(c *forecastCell) {
 	share := func(by forecaster, m int) []float64 {
 		return of(func(p *forecastPart) float64 { return 100 * p.within[by][m] })
 	}
-	r.row("submissions that have to wait, %", name, 100*c.waits, 0, measured)
+	alone := unjudged(measured)
+	whole := sample{estimate: estimate{mean: 100 * c.waits, units: len(c.parts)}}
+	r.row("submissions that have to wait, %", name, whole, alone)
 	for m, margin := range margins {
 		for by := range forecasters {
-			mean, half := interval(share(by, m))
-			r.row(nearStart(thoseWhoWait, margin.name), setting(by), mean, half, measured)
+			r.row(nearStart(thoseWhoWait, margin.name), setting(by), average(share(by, m)), alone)
 		}
 		for by := byHistory; by <= byKept; by++ {
-			mean, half := paired(share(by, m), share(byLimits, m))
-			r.row(nearStart(thoseWhoWait, margin.name)+": more than by limits", setting(by), mean, half, moreThan(mean, half))
+			more := difference(share(by, m), share(byLimits, m))
+			r.row(nearStart(thoseWhoWait, margin.name)+": more than by limits", setting(by), more, worded(more.estimate, "more", "fewer"))
 		}
 		for by := range forecasters { // those that start at once are forecast exactly
-			mean, half := interval(share(by, m))
-			r.row(nearStart(allSubmissions, margin.name), setting(by), 100*(1-c.waits)+c.waits*mean, c.waits*half, measured)
+			r.row(nearStart(allSubmissions, margin.name), setting(by), average(share(by, m)).times(c.waits).plus(100*(1-c.waits)), alone)
 		}
 	}
 	for by := range forecasters {
-		mean, half := interval(of(func(p *forecastPart) float64 { return p.off[by] }))
-		r.row(thoseWhoWait+": mean distance of the forecast from the start, h", setting(by), mean, half, measured)
+		r.row(thoseWhoWait+": mean distance of the forecast from the start, h", setting(by), average(of(func(p *forecastPart) float64 { return p.off[by] })), alone)
 	}
 	for by := range forecasters {
-		mean, half := interval(of(func(p *forecastPart) float64 { return p.late[by] }))
-		r.row(thoseWhoWait+": forecast later than the start by, h", setting(by), mean, half, measured)
+		r.row(thoseWhoWait+": forecast later than the start by, h", setting(by), average(of(func(p *forecastPart) float64 { return p.late[by] })), alone)
 	}
 	for by := byHistory; by <= byKept; by++ {
-		mean, half := interval(of(func(p *forecastPart) float64 { return 100 * p.inside[by] }))
-		r.row(thoseWhoWait+": start between the first and the last tenth of the draws, %", setting(by), mean, half, measured)
+		inside := average(of(func(p *forecastPart) float64 { return 100 * p.inside[by] }))
+		r.row(thoseWhoWait+": start between the first and the last tenth of the draws, %", setting(by), inside, alone)
 	}
-}
-
-// moreThan words a difference that nobody has claimed.
-func moreThan(mean, half float64) string {
-	switch {
-	case mean > half:
-		return "more"
-	case mean < -half:
-		return "fewer"
-	}
-	return Undecided
 }
 
 // ForecastFinding says in words what history adds to limits.

@@ -2,6 +2,7 @@ package studies
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestForecast_OneSeedGivesTheSameRows(t *testing.T) {
 	first, again, other := forecastRows(t, trace, 1), forecastRows(t, trace, 1), forecastRows(t, trace, 2)
 	differs := 0
 	for name, r := range first {
-		if again[name] != r {
+		if !reflect.DeepEqual(again[name], r) {
 			t.Errorf("%s: %+v, then %+v", name, r, again[name])
 		}
 		if other[name].Here != r.Here {

@@ -40,7 +40,7 @@ func (w *planningWorld) least(at point) int {
 }
 
 // lessBy is by seed how many percent of b a figure of cell a lies below that of b.
-func (w *planningWorld) lessBy(a, b int, f planningFigure) (mean, half float64) {
+func (w *planningWorld) lessBy(a, b int, f planningFigure) sample {
 	x, y := w.of(a, f), w.of(b, f)
 	d := make([]float64, len(x))
 	for i := range x {
@@ -48,21 +48,18 @@ func (w *planningWorld) lessBy(a, b int, f planningFigure) (mean, half float64) 
 			d[i] = 100 * (y[i] - x[i]) / y[i]
 		}
 	}
-	return interval(d)
+	return average(d)
 }
 
 // rows are the figures of one scenario, then the comparisons.
 func (w *planningWorld) rows() []Row {
 	var list []Row
-	add := func(measure, setting, claim string, mean, half float64, verdict string) {
+	add := func(measure, setting, claim string, s sample, j judgement) {
 		paper := Claim{}
 		if claim != "" {
 			paper = Words(claim)
 		}
-		if w.runs < 2 && verdict != measured {
-			verdict = Undecided
-		}
-		list = append(list, Row{w.preset + ": " + measure, setting, paper, mean, half, w.runs, verdict})
+		list = append(list, newRow(w.preset+": "+measure, setting, paper, "seed", s, j))
 	}
 	for f := range planningFigures {
 		for i := range w.cells {
@@ -70,18 +67,17 @@ func (w *planningWorld) rows() []Row {
 			if f >= nearBase && c.point != basePoint || f == regret && (c.planner.goal != "value" || c.planner.strategy != "") {
 				continue
 			}
-			mean, half := interval(w.of(i, f))
-			verdict := measured
+			j := unjudged(measured)
 			if f == valueLost {
-				verdict = w.loses(i)
+				j = w.loses(i)
 			}
-			add(planningNames[f], c.String(), "", mean, half, verdict)
+			add(planningNames[f], c.String(), "", average(w.of(i, f)), j)
 		}
 	}
 	for i := range w.cells {
 		if c := &w.cells[i]; c.planner.name != firstOnes {
-			mean, half := w.lessBy(i, w.cell(firstOnes, c.point), valueLost)
-			add(pairedName, c.String(), "", mean, half, lessThan(mean, half))
+			less := w.lessBy(i, w.cell(firstOnes, c.point), valueLost)
+			add(pairedName, c.String(), "", less, lessThan(less.estimate))
 		}
 	}
 	w.claims(add)
@@ -90,16 +86,16 @@ func (w *planningWorld) rows() []Row {
 
 // loses is the verdict on what a setting loses: the least at its point, the same,
 // undecided, or by how much it is above that.
-func (w *planningWorld) loses(cell int) string {
+func (w *planningWorld) loses(cell int) judgement {
 	best := w.least(w.cells[cell].point)
 	if cell == best {
-		return leastLost
+		return unjudged(leastLost)
 	}
-	gain, half := w.lessBy(cell, best, valueLost)
-	if gain == 0 && half == 0 {
-		return equalLoss
+	gain := w.lessBy(cell, best, valueLost)
+	if gain.mean == 0 && gain.half == 0 {
+		return unjudged(equalLoss)
 	}
-	return versus(gain, half)
+	return versus(gain.estimate)
 }
 
 // Verdicts on what a setting loses, besides by how much it is above the least.
@@ -110,35 +106,22 @@ const (
 
 // claims are the rows of what the planner promises of its own settings: more
 // alternatives, or patience, make no outcome worse.
-func (w *planningWorld) claims(add func(measure, setting, claim string, mean, half float64, verdict string)) {
+func (w *planningWorld) claims(add func(measure, setting, claim string, s sample, j judgement)) {
 	for _, c := range []struct{ setting, than string }{
 		{"value, 20 alternatives", "value, 1 alternative"}, {"value, 20 alternatives", "value"}, {"value", "value, patience 0"},
 	} {
 		a, b := w.cell(c.setting, basePoint), w.cell(c.than, basePoint)
 		setting := c.setting + " against " + c.than
-		mean, half := w.lessBy(a, b, valueLost)
-		add("value lost less, %", setting, "never worse", mean, half, atWorst(mean, half, 0))
+		less := w.lessBy(a, b, valueLost)
+		add("value lost less, %", setting, "never worse", less, atLeast(less.estimate, 0))
 		for _, f := range []planningFigure{placedShare, meanFinish, totalCost} {
-			if mean, half = w.lessBy(a, b, f); f == placedShare {
-				mean = 0 - mean
-				add("more jobs placed, %", setting, "worse by 1 % at most", mean, half, atWorst(mean, half, 1))
-				continue
+			gain, measure := w.lessBy(a, b, f), "less "+strings.TrimSuffix(strings.TrimSuffix(planningNames[f], ", h"), ", credits")+", %"
+			if f == placedShare {
+				gain, measure = gain.times(-1), "more jobs placed, %"
 			}
-			what := strings.TrimSuffix(strings.TrimSuffix(planningNames[f], ", h"), ", credits")
-			add("less "+what+", %", setting, "worse by 1 % at most", mean, half, atWorst(mean, half, 1))
+			add(measure, setting, "worse by 1 % at most", gain, atLeast(gain.estimate, -1))
 		}
 	}
-}
-
-// atWorst judges a gain that may be a loss of so much at most.
-func atWorst(mean, half, bound float64) string {
-	switch {
-	case mean+half < -bound:
-		return Differs
-	case mean >= -bound:
-		return Agrees
-	}
-	return Undecided
 }
 
 // PlanningFinding says for each scenario which setting loses least value, at the

@@ -60,7 +60,7 @@ func TestPlanning_RowsOfFiguresByHand(t *testing.T) {
 		{"default: " + pairedName, "one by one, earliest", "-20 ± 0 more"},
 		{"default: " + pairedName, "value, urgency 3", "5 ± 190.6 undecided"}, // 20 less, 10 more
 		{"default: value lost less, %", "value against value, patience 0", "10 ± 0 agrees"},
-		{"default: less mean finish, %", "value against value, patience 0", "8.333 ± 529.4 agrees"}, // half as long, a third longer
+		{"default: less mean finish, %", "value against value, patience 0", "8.333 ± 529.4 undecided"}, // half as long, a third longer
 		{"default: value lost less, %", "value, 20 alternatives against value, 1 alternative", "0 ± 0 agrees"},
 	} {
 		if g := got(c.measure, c.setting); g != c.want {
@@ -70,11 +70,6 @@ func TestPlanning_RowsOfFiguresByHand(t *testing.T) {
 	for _, r := range rows {
 		if strings.Contains(r.Measure, "regret") && !strings.HasPrefix(r.Setting, "value") {
 			t.Errorf("%s has a regret, which only value has", r.Setting)
-		}
-	}
-	for gain, want := range map[[2]float64]string{{-3, 1}: Differs, {-3, 4}: Undecided, {-.5, .1}: Agrees, {1, 0}: Agrees} {
-		if v := atWorst(gain[0], gain[1], 1); v != want {
-			t.Errorf("a gain of %v ± %v is judged %q, want %q", gain[0], gain[1], v, want)
 		}
 	}
 	finding := PlanningFinding(rows)
@@ -188,7 +183,7 @@ func TestPlanning_FiguresAreThoseOfTheScenarioWithThatSeed(t *testing.T) {
 			t.Errorf("the urgency changes what first alternatives cost, or not what they lose: %v, %v", r, w.outcomes[2][i])
 		}
 	}
-	if mean, _ := w.lessBy(3, 2, valueLost); mean <= 0 {
-		t.Errorf("value loses %.1f %% less than first alternatives at urgency 3", mean)
+	if less := w.lessBy(3, 2, valueLost).mean; less <= 0 {
+		t.Errorf("value loses %.1f %% less than first alternatives at urgency 3", less)
 	}
 }

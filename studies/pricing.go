@@ -47,6 +47,7 @@ func GeneratedPricingTrace(seed uint64) (PricingTrace, error) {
 type PricingOptions struct {
 	Seed   uint64
 	Runs   int                   // with the seeds Seed, Seed+1, ..., which draw copies, reservations and preferences
+	By     Blocks                // that the workload is resampled by
 	Sample int                   // reservations of a run whose delays are held against a replay without them
 	Done   func(done, total int) // called after each piece of work, in no order, never at once
 }
@@ -121,6 +122,8 @@ type pricingOutcome struct {
 	late        float64 // % of reservations that start later than asked
 	harm        float64 // of a lying user: SU of waiting, mean of the user's jobs
 	refund      float64 // SU that the user is paid, mean of the user's jobs
+
+	blocks []pricingSums // by block of the workload
 }
 
 // The dearest tenth and fifth of the reservations pay this rho or more.
@@ -135,6 +138,7 @@ const (
 // pricingRun is one run of a trace: what it draws is the same in every setting.
 type pricingRun struct {
 	trace *PricingTrace
+	cut   *pricingBlocks
 	seed  uint64
 }
 
@@ -200,22 +204,30 @@ func (r *pricingRun) run(c *pricingCell) (o pricingOutcome, err error) {
 	o.price, o.free, o.below = s.MeanPriceSU, 100*s.ShareFree, 100*s.ShareBelowHighPriority
 	var rhos, waits, others []float64
 	late := 0
+	o.blocks = r.cut.spans(result, s.Makespan)
 	for i := range result.Outcomes {
 		x := &result.Outcomes[i]
 		if !x.Ran() {
 			continue
 		}
+		b := &o.blocks[r.cut.of(&x.Job)]
+		b.work += float64(x.Job.Nodes) * x.End.Sub(x.Start).Hours()
 		if !drawn[i] {
 			others = append(others, x.Wait().Hours())
+			b.others.add(x.Wait().Hours())
 			continue
 		}
 		wait := max(0, x.Wait()-c.notice)
 		waits = append(waits, wait.Hours())
+		b.waits.add(wait.Hours())
 		if wait > 0 {
 			late++
+			b.late++
 		}
 		if x.Reserved() {
-			rhos = append(rhos, float64(x.Additive)/(float64(x.Job.Nodes)*float64(x.End.Sub(x.Start))))
+			rho := float64(x.Additive) / (float64(x.Job.Nodes) * float64(x.End.Sub(x.Start)))
+			rhos = append(rhos, rho)
+			b.reserve(x.Additive.Hours(), rho, *c == tenth(c.copies, 0))
 		}
 	}
 	o.wait, _ = interval(waits)
@@ -223,32 +235,42 @@ func (r *pricingRun) run(c *pricingCell) (o pricingOutcome, err error) {
 	if len(waits) > 0 {
 		o.late = 100 * float64(late) / float64(len(waits))
 	}
-	if n := len(rhos); n > 0 {
-		slices.Sort(rhos)
-		for k, share := range dearestShares {
-			o.dearest[k] = rhos[max(0, n-max(1, n*share/100))]
-		}
-	}
+	slices.Sort(rhos)
+	o.dearest = dearest(rhos)
 	if c.lying {
-		o.harm, o.refund = lying(c, result, liars)
+		o.harm, o.refund = r.lying(c, result, liars, o.blocks)
 	}
 	return o, nil
 }
 
+// dearest are the rhos that the dearest shares of a sorted list pay or exceed.
+func dearest(rhos []float64) (least [len(dearestShares)]float64) {
+	if n := len(rhos); n > 0 {
+		for k, share := range dearestShares {
+			least[k] = rhos[max(0, n-max(1, n*share/100))]
+		}
+	}
+	return least
+}
+
 // lying is what the waits of those who lie cost them at the true delay cost, and
 // what reservations would refund them, in SU a job.
-func lying(c *pricingCell, result *simulation.Replay, liars []bool) (harm, refund float64) {
+func (r *pricingRun) lying(c *pricingCell, result *simulation.Replay, liars []bool, blocks []pricingSums) (harm, refund float64) {
 	n := 0.0
 	for i := range result.Outcomes {
 		if x := &result.Outcomes[i]; liars[i] && x.Ran() {
+			waited := float64(x.Job.Nodes) * x.Wait().Hours()
 			n++
-			harm += float64(x.Job.Nodes) * x.Wait().Hours()
+			harm += waited
+			blocks[r.cut.of(&x.Job)].harm.add(waited)
 		}
 	}
 	for _, list := range result.Delays {
 		for _, d := range list {
 			if liars[d.Job-1] {
-				refund += float64(d.Nodes) * d.By.Hours() * float64(c.declared) / 100
+				paid := float64(d.Nodes) * d.By.Hours() * float64(c.declared) / 100
+				refund += paid
+				blocks[r.cut.of(&result.Outcomes[d.Job-1].Job)].refund += paid
 			}
 		}
 	}
@@ -259,6 +281,7 @@ func lying(c *pricingCell, result *simulation.Replay, liars []bool) (harm, refun
 type pricingResults struct {
 	outcomes map[pricingKey][]pricingOutcome
 	quotes   map[pricingKey][]quoteOutcome
+	measured map[pricingKey][][]measuredDelay // by run, what quotes are made of
 }
 
 type pricingKey struct {
@@ -301,19 +324,29 @@ func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
 			return nil, fmt.Errorf("trace %s has %d jobs in its first 30 days; must be 100 or more", traces[i].Name, len(traces[i].Jobs))
 		}
 	}
-	p := &pricingPlan{traces: traces}
+	p := &pricingPlan{traces: traces, blocks: make([]int, len(traces))}
+	cuts := make([]*pricingBlocks, len(traces))
+	for i := range traces {
+		cuts[i] = newPricingBlocks(opt.By, traces[i].Jobs)
+		p.blocks[i] = cuts[i].count
+	}
 	p.all() // which settings there are
-	results, err := p.run(opt)
+	results, err := p.run(opt, cuts)
 	if err != nil {
 		return nil, err
 	}
 	p.results, p.rows = results, nil
 	p.all()
+	resample(p.rows, p.blocks, simulation.SeedOf(opt.Seed, "adaptive-pricing workload"), func(r *redraw) []Row {
+		q := &pricingPlan{traces: traces, blocks: p.blocks, results: results.resampled(r)}
+		q.all()
+		return q.rows
+	})
 	return p.rows, nil
 }
 
 // run runs all settings, each of its runs, on all processors.
-func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
+func (p *pricingPlan) run(opt PricingOptions, cuts []*pricingBlocks) (*pricingResults, error) {
 	var pieces []pricingPiece
 	for run := range opt.Runs {
 		for _, k := range p.cells {
@@ -330,7 +363,7 @@ func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 	err := parallel.Do(len(pieces), func() func(int) error {
 		return func(i int) (err error) {
 			x := &pieces[i]
-			r := &pricingRun{&p.traces[x.key.trace], opt.Seed + uint64(x.run)}
+			r := &pricingRun{&p.traces[x.key.trace], cuts[x.key.trace], opt.Seed + uint64(x.run)}
 			if x.part < 0 {
 				x.outcome, err = r.run(&x.key.cell)
 			} else {
@@ -347,7 +380,7 @@ func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 	if err != nil {
 		return nil, err
 	}
-	results := &pricingResults{map[pricingKey][]pricingOutcome{}, map[pricingKey][]quoteOutcome{}}
+	results := &pricingResults{map[pricingKey][]pricingOutcome{}, map[pricingKey][]quoteOutcome{}, map[pricingKey][][]measuredDelay{}}
 	measured := map[pricingKey][]measuredDelay{}
 	for i := range pieces {
 		x := &pieces[i]
@@ -358,6 +391,7 @@ func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 		measured[x.key] = append(measured[x.key], x.measured...)
 		if last := (opt.Sample - 1) / samplePart; x.part == last {
 			results.quotes[x.key] = append(results.quotes[x.key], judge(measured[x.key]))
+			results.measured[x.key] = append(results.measured[x.key], measured[x.key])
 			measured[x.key] = nil
 		}
 	}

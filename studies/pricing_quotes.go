@@ -21,6 +21,7 @@ type measuredDelay struct {
 	quoted  float64 // f
 	waiting float64 // later starts of the jobs that waited when it was bought, earlier ones not set off
 	net     float64 // of all best-effort jobs, earlier starts set off
+	block   int     // of the workload
 	met     float64 // what of its price, given to those it was charged for, meets a delay that came
 }
 
@@ -59,7 +60,9 @@ func (r *pricingRun) measure(c *pricingCell, sample, part int) ([]measuredDelay,
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, compareReplays(with, without, places[k]))
+		m := compareReplays(with, without, places[k])
+		m.block = r.cut.of(&with.Outcomes[places[k]].Job)
+		list = append(list, m)
 	}
 	return list, nil
 }

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -28,7 +27,8 @@ var pricingLoads = [3]int{0, 20, 40}
 // settings that the rows ask for; the second has their outcomes.
 type pricingPlan struct {
 	traces  []PricingTrace
-	trace   int // of the rows at work
+	blocks  []int // of the workload, by trace
+	trace   int   // of the rows at work
 	cells   []pricingKey
 	sampled []pricingKey
 	results *pricingResults
@@ -78,13 +78,18 @@ func wait(o *pricingOutcome) float64        { return o.wait }
 func local(o *pricingOutcome) float64       { return o.local }
 
 // row adds a row of the mean of values. A figure of the paper that is a number
-// has its verdict by distance.
-func (p *pricingPlan) row(measure, setting string, paper Claim, values []float64, verdict string) {
-	mean, half := interval(values)
-	if figure, ok := paper.Number(); ok {
-		verdict = distance(mean, half, figure)
+// has its verdict by it.
+func (p *pricingPlan) row(measure, setting string, paper Claim, values []float64, j judgement) {
+	p.sample(measure, setting, paper, average(values), j)
+}
+
+func (p *pricingPlan) sample(measure, setting string, paper Claim, s sample, j judgement) {
+	if _, ok := paper.Number(); ok {
+		j = beside(s.estimate, paper)
 	}
-	p.rows = append(p.rows, Row{measure, p.traces[p.trace].Name + ", " + setting, paper, mean, half, len(values), verdict})
+	row := newRow(measure, p.traces[p.trace].Name+", "+setting, paper, "seed", s, j)
+	row.Blocks = p.blocks[p.trace]
+	p.rows = append(p.rows, row)
 }
 
 // paper is the paper's figures of the trace at work, if it is one of the paper's.
@@ -96,48 +101,40 @@ func (p *pricingPlan) paper() (pricingPaper, bool) {
 // figure is a claim of the paper on its own traces, nothing on others.
 func (p *pricingPlan) figure(of func(*pricingPaper) float64) Claim {
 	if x, ok := p.paper(); ok {
-		return Figure(of(&x))
+		return FigureOf(of(&x), 1) // a draw of its own
 	}
 	return Claim{}
 }
 
-// exceeds is the verdict on a > b, runs paired.
-func exceeds(a, b []float64) string { return above(paired(a, b)) }
-
-// than words a figure beside another of the same runs, of which the paper says
-// nothing.
-func than(a, b []float64) string {
-	switch mean, half := paired(a, b); {
-	case mean == 0 && half == 0:
-		return "no difference"
-	case mean > half:
-		return "higher"
-	case mean < -half:
-		return "lower"
-	}
-	return Undecided
+// more judges a > b, runs paired.
+func more(a, b []float64) judgement {
+	of, _ := interval(b)
+	return exceeds(difference(a, b).estimate, of)
 }
+
+// compared words a figure beside another of the same runs, of which the paper says
+// nothing.
+func compared(a, b []float64, other string) judgement { return than(difference(a, b).estimate, other) }
 
 func (p *pricingPlan) utilisation() {
 	for i, load := range pricingLoads {
 		v := p.of(tenth(load, 0), utilisation)
-		p.row("utilisation, %", fmt.Sprintf("+%d %%", load), p.figure(func(x *pricingPaper) float64 { return x.utilisation[i] }), v, "no figure")
+		p.row("utilisation, %", fmt.Sprintf("+%d %%", load), p.figure(func(x *pricingPaper) float64 { return x.utilisation[i] }), v, unjudged("no figure"))
 	}
 }
 
 // shares: figure 6, and the text beside it.
 func (p *pricingPlan) shares() {
 	v := p.of(tenth(0, 0), free)
-	p.row("reservations that pay nothing, %", tenth(0, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.free }), v, "no figure")
+	p.row("reservations that pay nothing, %", tenth(0, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.free }), v, unjudged("no figure"))
 	for i, load := range pricingLoads {
 		v := p.of(tenth(load, 0), below)
-		p.row("reservations below the high-priority rate, %", tenth(load, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.below[i] }), v, "no figure")
+		p.row("reservations below the high-priority rate, %", tenth(load, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.below[i] }), v, unjudged("no figure"))
 	}
 	for k, share := range dearestShares {
 		for _, load := range pricingLoads {
 			v := p.of(tenth(load, 0), func(o *pricingOutcome) float64 { return o.dearest[k] })
-			mean, half := interval(v)
-			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), Words("very high"), v, above(mean-1, half))
+			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), Words("above 1, very high"), v, exceeds(average(v).plus(-1).estimate, 1))
 		}
 	}
 }
@@ -146,19 +143,27 @@ func (p *pricingPlan) shares() {
 func (p *pricingPlan) prices() {
 	for alpha := 0; alpha <= 10; alpha++ {
 		v := p.of(tenth(0, alpha), price)
-		before, after := max(alpha-1, 0), max(alpha, 1)
-		verdict := exceeds(p.of(tenth(0, before), price), p.of(tenth(0, after), price))
-		p.row("mean price, SU", tenth(0, alpha).String(), Words("falls"), v, verdict)
+		if alpha == 0 {
+			p.row("mean price, SU", tenth(0, alpha).String(), Claim{}, v, unjudged(measured))
+			continue
+		}
+		p.row("mean price, SU", tenth(0, alpha).String(), Words("falls"), v, more(p.of(tenth(0, alpha-1), price), v))
 	}
 	v := p.of(tenth(0, 10), free)
-	mean, _ := interval(v)
-	p.row("reservations that pay nothing, %", tenth(0, 10).String(), Words("all"), v, alike(mean-100, 0))
+	p.row("reservations that pay nothing, %", tenth(0, 10).String(), Words("all"), v, atLeast(average(v).estimate, 99.5))
 	for _, alpha := range []int{0, 5} {
-		for i, load := range pricingLoads {
-			before, after := max(i-1, 0), max(i, 1)
-			verdict := exceeds(p.of(tenth(pricingLoads[after], alpha), price), p.of(tenth(pricingLoads[before], alpha), price))
-			p.row("mean price as the load rises, SU", tenth(load, alpha).String(), Words("rises"), p.of(tenth(load, alpha), price), verdict)
+		p.rising("mean price as the load rises, SU", alpha, price)
+	}
+}
+
+// rising adds a row for each load, from the second on with the verdict on its rise.
+func (p *pricingPlan) rising(measure string, alpha int, figure func(*pricingOutcome) float64) {
+	for i, load := range pricingLoads {
+		claim, j, v := Claim{}, unjudged(measured), p.of(tenth(load, alpha), figure)
+		if i > 0 {
+			claim, j = Words("rises"), more(v, p.of(tenth(pricingLoads[i-1], alpha), figure))
 		}
+		p.row(measure, tenth(load, alpha).String(), claim, v, j)
 	}
 }
 
@@ -170,19 +175,10 @@ func (p *pricingPlan) backfilling() {
 		promised.policy = backfill.Conservative
 		a, b := p.of(easy, price), p.of(promised, price)
 		setting := fmt.Sprintf("+%d %%, random alpha, ", load)
-		p.row("mean price, SU", setting+"EASY", Words("above conservative"), a, exceeds(a, b))
-		p.row("mean price, SU", setting+"conservative", Words("below EASY"), b, exceeds(a, b))
-		p.row("price under EASY above conservative, SU", fmt.Sprintf("+%d %%, random alpha", load), Words("above 0"), differences(a, b), exceeds(a, b))
+		p.row("mean price, SU", setting+"EASY", Claim{}, a, unjudged(measured))
+		p.row("mean price, SU", setting+"conservative", Claim{}, b, unjudged(measured))
+		p.row("price under EASY above conservative, SU", fmt.Sprintf("+%d %%, random alpha", load), Words("above 0"), minus(a, b), more(a, b))
 	}
-}
-
-// differences are a[i] - b[i].
-func differences(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return d
 }
 
 // waits: figure 3.
@@ -192,27 +188,24 @@ func (p *pricingPlan) waits() {
 		reserved, other := p.of(c, wait), p.of(c, local)
 		claim, verdict := p.waitClaim(alpha, reserved, other)
 		p.row("wait of reservations, h", c.String(), claim, reserved, verdict)
-		p.row("wait of best effort, h", c.String(), Claim{}, other, than(other, p.of(tenth(0, 0), local))+" (alpha 0)")
+		p.row("wait of best effort, h", c.String(), Claim{}, other, compared(other, p.of(tenth(0, 0), local), "alpha 0"))
 	}
-	p.row("alpha from which reservations wait longer", "+0 %", Claim{}, p.crossing(), "no figure")
+	p.row("alpha from which reservations wait longer", "+0 %", Claim{}, p.crossing(), unjudged("no figure"))
 }
 
 // waitClaim is what the paper says of the waits at an alpha, and whether it is so.
-func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, string) {
+func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, judgement) {
 	name := p.traces[p.trace].Name
 	switch {
 	case alpha == 10:
-		return Words("above best effort"), exceeds(reserved, other)
+		return Words("above best effort"), more(reserved, other)
 	case alpha <= 3 && name == "CTC":
-		return Words("below best effort"), exceeds(other, reserved)
+		return Words("below best effort"), more(other, reserved)
 	case alpha <= 3 && name == "SP2":
-		verdict := Agrees
-		if exceeds(other, reserved) == Agrees {
-			verdict = Differs
-		}
-		return Words("best effort's or longer"), verdict
+		mean, _ := interval(other)
+		return Words("best effort's or longer"), atLeast(difference(reserved, other).estimate, -equivalence*mean)
 	}
-	return Claim{}, than(reserved, other) + " (best effort)"
+	return Claim{}, compared(reserved, other, "best effort")
 }
 
 // crossing is, by run, the alpha at which the wait of reservations comes to exceed
@@ -220,7 +213,7 @@ func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, st
 func (p *pricingPlan) crossing() []float64 {
 	var gaps [11][]float64
 	for alpha := range gaps {
-		gaps[alpha] = differences(p.of(tenth(0, alpha), wait), p.of(tenth(0, alpha), local))
+		gaps[alpha] = minus(p.of(tenth(0, alpha), wait), p.of(tenth(0, alpha), local))
 	}
 	list := make([]float64, len(gaps[0]))
 	for run := range list {
@@ -242,11 +235,7 @@ func (p *pricingPlan) crossing() []float64 {
 // waitsByLoad: figure 4.
 func (p *pricingPlan) waitsByLoad() {
 	for _, alpha := range []int{0, 5} {
-		for i, load := range pricingLoads {
-			before, after := max(i-1, 0), max(i, 1)
-			verdict := exceeds(p.of(tenth(pricingLoads[after], alpha), wait), p.of(tenth(pricingLoads[before], alpha), wait))
-			p.row("wait of reservations as the load rises, h", tenth(load, alpha).String(), Words("rises"), p.of(tenth(load, alpha), wait), verdict)
-		}
+		p.rising("wait of reservations as the load rises, h", alpha, wait)
 	}
 }
 
@@ -254,11 +243,11 @@ func (p *pricingPlan) waitsByLoad() {
 func (p *pricingPlan) mixtures() {
 	few, many, only := tenth(0, 0), tenth(0, 0), tenth(0, 0)
 	many.share, only.share = 30, 100
-	p.row("mean price, SU", many.String(), Words("slightly below 10 %"), p.of(many, price), exceeds(p.of(few, price), p.of(many, price)))
-	p.row("wait of best effort, h", many.String(), Words("above 10 %"), p.of(many, local), exceeds(p.of(many, local), p.of(few, local)))
+	p.row("mean price, SU", many.String(), Words("slightly below 10 %"), p.of(many, price), more(p.of(few, price), p.of(many, price)))
+	p.row("wait of best effort, h", many.String(), Words("above 10 %"), p.of(many, local), more(p.of(many, local), p.of(few, local)))
 	v := p.of(only, price)
-	mean, _ := interval(v)
-	p.row("mean price, SU", only.String(), Words("0"), v, alike(mean, 0))
+	usual, _ := interval(p.of(few, price))
+	p.row("mean price, SU", only.String(), Words("0"), v, within(average(v).estimate, equivalence*usual))
 }
 
 // priority: a high-priority queue in place of the reservations of the same jobs.
@@ -268,19 +257,15 @@ func (p *pricingPlan) priority() {
 		queue.priority = true
 		book.exact, queue.exact = exact, exact
 		a, b := p.of(book, wait), p.of(queue, wait)
-		claim, verdict := Words("faster"), exceeds(a, b)
+		p.row("wait in the high-priority queue, h", queue.String(), Claim{}, b, unjudged(measured))
+		claim, verdict := Words("the queue is faster"), more(a, b)
 		if exact {
-			// Similar: the two differ by less than a tenth of what best effort waits.
-			mean, half := paired(a, b)
+			// About equal: the two differ by less than a tenth of what best effort waits.
 			waits, _ := interval(p.of(book, local))
-			claim, verdict = Words("about equal"), Differs
-			if math.Abs(mean) <= max(half, waits/10) {
-				verdict = Agrees
-			}
-			p.row("wait of reservations, h", book.String(), Claim{}, a, than(a, b)+" (high priority)")
+			claim, verdict = Words("about equal"), within(difference(a, b).estimate, waits/10)
+			p.row("wait of reservations, h", book.String(), Claim{}, a, unjudged(measured))
 		}
-		p.row("wait in the high-priority queue, h", queue.String(), claim, b, verdict)
-		p.row("wait of reservations above the queue's, h", queue.String(), Claim{}, differences(a, b), than(a, b))
+		p.row("wait of reservations above the queue's, h", queue.String(), claim, minus(a, b), verdict)
 	}
 }
 
@@ -310,12 +295,12 @@ func (p *pricingPlan) forecasts() {
 		waiting := p.quotes(c, func(o *quoteOutcome) float64 { return o.waiting })
 		net := p.quotes(c, func(o *quoteOutcome) float64 { return o.net })
 		nets[i] = net
-		claim, verdict := Words("an estimate only"), alike(0, 0)
+		claim, verdict := Words("an estimate only"), between(average(waiting).estimate, -1, accurate)
 		if exact {
-			claim, verdict = Words("accurate"), foretold(waiting)
+			claim, verdict = Words("accurate"), atLeast(average(waiting).estimate, accurate)
 		}
 		p.row("correlation of price and later starts of those who waited", c.String(), claim, waiting, verdict)
-		p.row("correlation of price and net delay of all", c.String(), Claim{}, net, than(net, nets[0])+" (estimates)")
+		p.row("correlation of price and net delay of all", c.String(), Claim{}, net, compared(net, nets[0], "estimates"))
 		charged := p.quotes(c, func(o *quoteOutcome) float64 { return o.charged })
 		for _, m := range []struct {
 			name string
@@ -330,27 +315,14 @@ func (p *pricingPlan) forecasts() {
 	}
 }
 
-// foretold judges correlations that are claimed to be about 1.
-func foretold(values []float64) string {
-	if mean, half := interval(values); mean+half >= 0.95 {
-		return Agrees
-	}
-	return Differs
-}
+// accurate is the correlation from which on forecasts count as accurate.
+const accurate = 0.95
 
 // ratio adds a row of the ratio of two means in percent, of which the paper says
 // nothing, beside 100.
 func (p *pricingPlan) ratio(measure, setting string, a, b []float64) {
-	r, half := ratio(a, b)
-	r, half = 100*r, 100*half
-	verdict := Undecided
-	switch {
-	case r-half > 100:
-		verdict = "more than charged"
-	case r+half < 100:
-		verdict = "less than charged"
-	}
-	p.rows = append(p.rows, Row{measure, p.traces[p.trace].Name + ", " + setting, Claim{}, r, half, len(a), verdict})
+	r := quotient(a, b).times(100)
+	p.sample(measure, setting, Claim{}, r, worded(r.plus(-100).estimate, "more than charged", "less than charged"))
 }
 
 // notice: whether it is cheap to ask early. All ask for the earliest start that is so
@@ -361,14 +333,14 @@ func (p *pricingPlan) notice() {
 		c := now
 		c.notice = n
 		setting := c.String() + ", asked " + n.Words() + " before"
-		claim, verdict := Claim{}, "the measure"
+		claim, verdict := Claim{}, unjudged(measured)
 		if n > 0 {
-			claim, verdict = Words("low in advance"), exceeds(p.of(now, price), p.of(c, price))
+			claim, verdict = Words("low in advance"), more(p.of(now, price), p.of(c, price))
 		}
 		p.row("mean price by notice, SU", setting, claim, p.of(c, price), verdict)
-		p.row("reservations that pay nothing, %", setting, Claim{}, p.of(c, free), than(p.of(c, free), p.of(now, free))+" (no notice)")
+		p.row("reservations that pay nothing, %", setting, Claim{}, p.of(c, free), compared(p.of(c, free), p.of(now, free), "no notice"))
 		late := func(o *pricingOutcome) float64 { return o.late }
-		p.row("reservations that start later than wanted, %", setting, Claim{}, p.of(c, late), than(p.of(c, late), p.of(now, late))+" (no notice)")
+		p.row("reservations that start later than wanted, %", setting, Claim{}, p.of(c, late), compared(p.of(c, late), p.of(now, late), "no notice"))
 	}
 }
 
@@ -379,14 +351,14 @@ func (p *pricingPlan) lies() {
 	honest.lying, honest.declared = true, 100
 	harm := func(o *pricingOutcome) float64 { return o.harm }
 	net := func(o *pricingOutcome) float64 { return o.harm - o.refund }
-	p.row("waiting of one user's jobs, SU a job", honest.String()+", delay cost told truly", Claim{}, p.of(honest, harm), "the measure")
+	p.row("waiting of one user's jobs, SU a job", honest.String()+", delay cost told truly", Claim{}, p.of(honest, harm), unjudged(measured))
 	for _, declared := range []int{0, 50, 200, 400} {
 		c := honest
 		c.declared = declared
 		setting := fmt.Sprintf("%s, delay cost told as %v", c, float64(declared)/100)
-		gain := differences(p.of(honest, harm), p.of(c, harm))
-		p.row("gain of a lie without refunds, SU a job", setting, Claim{}, gain, sign(interval(gain)))
-		gain = differences(p.of(honest, net), p.of(c, net))
-		p.row("gain of a lie with refunds, SU a job", setting, Claim{}, gain, sign(interval(gain)))
+		gain := minus(p.of(honest, harm), p.of(c, harm))
+		p.row("gain of a lie without refunds, SU a job", setting, Claim{}, gain, sign(average(gain).estimate))
+		gain = minus(p.of(honest, net), p.of(c, net))
+		p.row("gain of a lie with refunds, SU a job", setting, Claim{}, gain, sign(average(gain).estimate))
 	}
 }

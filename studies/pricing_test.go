@@ -50,7 +50,7 @@ func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	} {
 		values := make([]float64, 8)
 		for i := range values {
-			r := &pricingRun{&sp2, uint64(i + 1)}
+			r := &pricingRun{&sp2, newPricingBlocks(ByWeeks, sp2.Jobs), uint64(i + 1)}
 			o, err := r.run(&c.cell)
 			if err != nil {
 				t.Fatal(err)

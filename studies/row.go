@@ -13,9 +13,27 @@ type Row struct {
 	Setting string  `json:"setting"` // under which parameters
 	Paper   Claim   `json:"paper"`
 	Here    float64 `json:"here"` // in the paper's unit
-	CI95    float64 `json:"ci95"` // half-width of the 95 % interval of Here; 0 for one run
-	Runs    int     `json:"runs"` // independent runs that Here is the mean of
+	CI95    float64 `json:"ci95"` // half-width of the 95 % interval of Here; 0 for one unit
+	Runs    int     `json:"runs"` // units that the interval is over
 	Verdict string  `json:"verdict"`
+	Over    string  `json:"over"` // what such a unit is: a seed, a draw, an interval of the trace
+
+	// The half-width of the interval that covers the workload too, by resampling Blocks
+	// blocks of it; 0 where the units are of the workload themselves, or it is drawn anew
+	// by each.
+	Workload float64 `json:"ci95Workload,omitempty"`
+	Blocks   int     `json:"blocks,omitempty"`
+
+	sample    sample
+	resampled []float64
+	judged    judgement
+}
+
+// newRow is the row of a figure.
+func newRow(measure, setting string, paper Claim, over string, s sample, j judgement) Row {
+	s.estimate = s.tidied()
+	return Row{Measure: measure, Setting: setting, Paper: paper, Here: s.mean, CI95: s.half, Runs: s.units, Over: over,
+		Verdict: j.verdict, sample: s, judged: j}
 }
 
 // Claim is what a paper says of a figure: a number, or words. It is a number or
@@ -24,10 +42,15 @@ type Claim struct {
 	words  string
 	number float64
 	known  bool
+	units  float64 // of ours that the paper's figure is the mean of; 0: not known
 }
 
 // Figure is a claim that is a number, in the paper's unit.
 func Figure(v float64) Claim { return Claim{number: v, known: true} }
+
+// FigureOf is a figure that is the mean of so many units as ours are, drawn by the paper
+// for itself: it has a sampling error of its own.
+func FigureOf(v, units float64) Claim { return Claim{number: v, known: true, units: units} }
 
 // Words is a claim that is none.
 func Words(s string) Claim { return Claim{words: s} }
@@ -54,14 +77,6 @@ func (c Claim) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// Verdicts of a row. A study may use words of its own where these are too few.
-const (
-	Agrees    = "agrees"    // the paper's figure lies within the interval, or the claim holds beyond it
-	Differs   = "differs"   // it lies outside, or the opposite holds beyond the interval
-	Undecided = "undecided" // the interval decides nothing
-	NotFound  = "not found" // the claim may hold, but not beyond the interval
-)
-
 // interval is the mean of independent values and the half-width of its 95 %
 // interval by Student's t; 0 for fewer than two values.
 func interval(values []float64) (mean, half float64) {
@@ -69,14 +84,4 @@ func interval(values []float64) (mean, half float64) {
 		return 0, 0
 	}
 	return report.Interval(values)
-}
-
-// paired is the interval of the differences a[i] - b[i] of runs that drew the
-// same numbers.
-func paired(a, b []float64) (mean, half float64) {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return interval(d)
 }

@@ -64,46 +64,21 @@ func (p *slaPlan) used(c slaCell) []float64 {
 }
 
 // row adds a row.
-func (p *slaPlan) row(measure, setting string, paper Claim, mean, half float64, verdict string) {
-	runs := 0
-	if p.results != nil {
-		runs = p.results.intervals * p.results.runs
+func (p *slaPlan) row(measure, setting string, paper Claim, s sample, j judgement) {
+	if _, ok := paper.Number(); ok {
+		j = beside(s.estimate, paper)
 	}
-	p.rows = append(p.rows, Row{measure, setting, paper, mean, half, runs, verdict})
+	p.rows = append(p.rows, newRow(measure, setting, paper, "interval of 15 days", s, j))
 }
 
 // gain adds a row of the paired difference a - b, claimed to be above 0.
 func (p *slaPlan) gain(measure, setting, claim string, a, b []float64) {
-	mean, half := paired(a, b)
-	p.row(measure, setting, Words(claim), mean, half, above(mean, half))
+	p.row(measure, setting, Words(claim), difference(a, b), more(a, b))
 }
 
-// above says whether a mean is above 0 beyond its interval.
-func above(mean, half float64) string {
-	switch {
-	case mean > half:
-		return Agrees
-	case mean < -half:
-		return Differs
-	}
-	return NotFound
-}
-
-// ratio is the ratio of the means of a and b and the half-width of its interval
-// by the usual linear approximation.
-func ratio(a, b []float64) (r, half float64) {
-	if len(a) == 0 {
-		return 0, 0
-	}
-	ma, _ := interval(a)
-	mb, _ := interval(b)
-	r = ma / mb
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = (a[i] - r*b[i]) / mb
-	}
-	_, half = interval(d)
-	return r, half
+// open adds a row of a figure of which the paper says nothing, compared with 0.
+func (p *slaPlan) open(measure, setting string, s sample) {
+	p.row(measure, setting, Claim{}, s, sign(s.estimate))
 }
 
 var slaFrequencies = []int{100, 125, 150}
@@ -136,13 +111,11 @@ func (p *slaPlan) magnitude() {
 	}
 	for i, f := range slaFrequencies {
 		paper := []float64{46.8, 50.9, 54.7}[i]
-		mean, half := interval(rigid(f))
-		p.row("utilisation %", times(f)+", FIFO, rigid", Figure(paper), mean, half, distance(mean, half, paper))
+		p.row("utilisation %", times(f)+", FIFO, rigid", Figure(paper), average(rigid(f)), judgement{})
 	}
 	for i, f := range slaFrequencies[1:] {
 		paper := []float64{1.088, 1.169}[i]
-		r, half := ratio(rigid(f), rigid(100))
-		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", Figure(paper), r, half, distance(r, half, paper))
+		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", Figure(paper), quotient(rigid(f), rigid(100)), judgement{})
 	}
 }
 
@@ -156,17 +129,16 @@ func (p *slaPlan) orders() {
 		}
 		p.gain("utilisation above shuffle, points", times(f)+", phi 100 %, EDF", "best", in(sla.EDF), in(sla.Shuffle))
 		for _, o := range []sla.Order{sla.LFF, sla.BJF, sla.FIFO, sla.Revenue} {
-			mean, half := paired(in(o), in(sla.Shuffle))
-			claim, verdict := Claim{}, sign(mean, half)
+			above := difference(in(o), in(sla.Shuffle))
+			claim, verdict := Claim{}, sign(above.estimate)
 			if o != sla.Revenue { // the paper's future work
-				claim, verdict = Words("below EDF"), above(paired(in(sla.EDF), in(o)))
+				claim, verdict = Words("below EDF"), more(in(sla.EDF), in(o))
 			}
-			p.row("utilisation above shuffle, points", fmt.Sprintf("%s, phi 100 %%, %s", times(f), strings.ToUpper(o.String())), claim, mean, half, verdict)
+			p.row("utilisation above shuffle, points", fmt.Sprintf("%s, phi 100 %%, %s", times(f), strings.ToUpper(o.String())), claim, above, verdict)
 		}
 		c := edf(f, 100)
 		c.order = sla.Revenue
-		r, half := ratio(p.of(c, revenue), p.of(edf(f, 100), revenue))
-		p.row("revenue above EDF, % of it", times(f)+", phi 100 %, REVENUE", Claim{}, 100*(r-1), 100*half, sign(r-1, half))
+		p.open("revenue above EDF, % of it", times(f)+", phi 100 %, REVENUE", quotient(p.of(c, revenue), p.of(edf(f, 100), revenue)).plus(-1).times(100))
 	}
 }
 
@@ -195,8 +167,7 @@ func (p *slaPlan) lengths() {
 	} {
 		for _, f := range slaFrequencies {
 			for _, phi := range slaPhis {
-				mean, half := paired(p.of(edf(f, phi), m.of), p.of(edf(f, 0), m.of))
-				p.row(m.name, fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), Claim{}, mean, half, sign(mean, half))
+				p.open(m.name, fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), difference(p.of(edf(f, phi), m.of), p.of(edf(f, 0), m.of)))
 			}
 		}
 	}
@@ -214,21 +185,9 @@ func (p *slaPlan) breakEven() {
 			for i := range more {
 				gained[i], given[i] = more[i]-rigid[i], (more[i]-paid[i])/discount
 			}
-			mean, half := ratio(gained, given)
-			p.row("discount that pays for itself, % at phi 1", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), Claim{}, mean, half, sign(mean, half))
+			p.open("discount that pays for itself, % at phi 1", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), quotient(gained, given))
 		}
 	}
-}
-
-// sign words the verdict of a figure of which the paper says nothing.
-func sign(mean, half float64) string {
-	switch {
-	case mean > half:
-		return "above 0"
-	case mean < -half:
-		return "below 0"
-	}
-	return Undecided
 }
 
 // estimates: figure 3, overestimated runtimes.
@@ -241,49 +200,18 @@ func (p *slaPlan) estimates() {
 	}
 	for _, phi := range slaPhis {
 		setting := fmt.Sprintf("%s, EDF, phi %d %%, ", times(f), phi)
-		more, moreHalf := ratio(p.used(inexact(phi)), p.used(inexact(0)))
-		less, lessHalf := ratio(p.used(edf(f, phi)), p.used(edf(f, 0)))
-		p.row("utilisation above rigid, % of it", setting+"accurate estimates", Claim{}, 100*(less-1), 100*lessHalf, sign(less-1, lessHalf))
-		p.row("utilisation above rigid, % of it", setting+"overestimates", Claim{}, 100*(more-1), 100*moreHalf, sign(more-1, moreHalf))
-		diff, half := p.ratioGain(inexact(phi), inexact(0), edf(f, phi), edf(f, 0))
+		over := quotient(p.used(inexact(phi)), p.used(inexact(0))).plus(-1).times(100)
+		exact := quotient(p.used(edf(f, phi)), p.used(edf(f, 0))).plus(-1).times(100)
+		p.open("utilisation above rigid, % of it", setting+"accurate estimates", exact)
+		p.open("utilisation above rigid, % of it", setting+"overestimates", over)
 		p.row("effect with overestimates less effect with accurate ones, points", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi),
-			Words("more with overestimates"), diff, half, material(diff, half))
+			Words("more with overestimates"), difference(over.values, exact.values), more(over.values, exact.values))
 	}
 	again := inexact(100)
 	again.replan = true
-	mean, half := paired(p.used(again), p.used(inexact(100)))
-	p.row("utilisation with replanning at early ends above without, points", times(f)+", EDF, phi 100 %, overestimates", Claim{}, mean, half, sign(mean, half))
+	p.open("utilisation with replanning at early ends above without, points", times(f)+", EDF, phi 100 %, overestimates", difference(p.used(again), p.used(inexact(100))))
 	lost := p.of(inexact(100), func(o *slaOutcome) float64 { return o.lost })
-	mean, half = interval(lost)
-	p.row("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", Claim{}, mean, half, sign(mean, half))
-}
-
-// material is above, but that less than half a point of an effect of ten and more
-// is no finding, however sure.
-func material(mean, half float64) string {
-	if mean > 0 && mean < 0.5 {
-		return NotFound
-	}
-	return above(mean, half)
-}
-
-// ratioGain is 100 (a/b - c/d), of means, with its interval by linear
-// approximation.
-func (p *slaPlan) ratioGain(a, b, c, d slaCell) (mean, half float64) {
-	va, vb, vc, vd := p.used(a), p.used(b), p.used(c), p.used(d)
-	if p.results == nil {
-		return 0, 0
-	}
-	r1, _ := ratio(va, vb)
-	r2, _ := ratio(vc, vd)
-	mb, _ := interval(vb)
-	md, _ := interval(vd)
-	e := make([]float64, len(va))
-	for i := range e {
-		e[i] = 100 * ((va[i]-r1*vb[i])/mb - (vc[i]-r2*vd[i])/md)
-	}
-	_, half = interval(e)
-	return 100 * (r1 - r2), half
+	p.open("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", average(lost))
 }
 
 // fixing: figure 4.
@@ -320,12 +248,8 @@ func (p *slaPlan) alternatives() {
 			setting := fmt.Sprintf("%s, EDF, threshold %d %%, %s", times(f), threshold, mode.name)
 			p.gain("utilisation above no alternatives, points", setting, "above 0", p.used(c), p.used(edf(f, 0)))
 			p.gain("utilisation of intervals above alternatives, points", setting, "intervals help more", p.used(edf(f, threshold)), p.used(c))
-			phi, half := interval(p.of(c, func(o *slaOutcome) float64 { return o.phi }))
-			verdict := Differs
-			if phi+half >= 0.9 {
-				verdict = Agrees
-			}
-			p.row("mean |phi| of alternatives over the threshold", setting, Words("not much below 1"), phi, half, verdict)
+			phi := average(p.of(c, func(o *slaOutcome) float64 { return o.phi }))
+			p.row("mean |phi| of alternatives over the threshold", setting, Words("not much below 1"), phi, atLeast(phi.estimate, 0.9))
 		}
 	}
 }
@@ -344,8 +268,7 @@ func (p *slaPlan) beyond() {
 			{"accepted work above no shifts, points of the work submitted", work},
 			{"revenue above no shifts, points of the full price submitted, compensation 10 %", revenue},
 		} {
-			mean, half := paired(p.of(c, m.of), p.of(edf(100, 0), m.of))
-			p.row(m.name, fmt.Sprintf("x1, EDF, rigid, half of the owners shift by up to %d %%", phi), Claim{}, mean, half, sign(mean, half))
+			p.open(m.name, fmt.Sprintf("x1, EDF, rigid, half of the owners shift by up to %d %%", phi), difference(p.of(c, m.of), p.of(edf(100, 0), m.of)))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestSLA_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	}{
 		{"FIFO, rigid, x1", func() (float64, float64) { return interval(p.used(fifo(100))) }, 50.3},
 		{"FIFO, rigid, x1.5", func() (float64, float64) { return interval(p.used(fifo(150))) }, 58.4},
-		{"EDF, phi 100 % above rigid", func() (float64, float64) { return paired(p.used(edf(100, 100)), p.used(edf(100, 0))) }, 6.5},
+		{"EDF, phi 100 % above rigid", func() (float64, float64) { return interval(minus(p.used(edf(100, 100)), p.used(edf(100, 0)))) }, 6.5},
 	} {
 		mean, half := c.got()
 		if mean < c.want-1.5 || mean > c.want+1.5 || half > 2 {

@@ -1,7 +1,5 @@
 package studies
 
-import "math"
-
 // slotTable makes the rows of the experiment out of its blocks.
 type slotTable struct {
 	blocks []slotBlock
@@ -28,81 +26,78 @@ func (t *slotTable) of(f slotFigure) []float64 {
 	return values
 }
 
-// mean is the ratio of two figures over all blocks, scaled.
-func (t *slotTable) mean(f, of slotFigure, scale float64) (mean, half float64) {
-	mean, half = ratio(t.of(f), t.of(of))
-	return scale * mean, scale * half
-}
+// mean is the ratio of two figures over all blocks.
+func (t *slotTable) mean(f, of slotFigure) sample { return quotient(t.of(f), t.of(of)) }
 
 // gain is how far figure f lies below figure g, in percent of g.
-func (t *slotTable) gain(f, g slotFigure) (mean, half float64) {
-	mean, half = t.mean(f, g, 100)
-	return 100 - mean, half
+func (t *slotTable) gain(f, g slotFigure) sample { return t.mean(f, g).times(-100).plus(100) }
+
+// beyond is how far figure f lies above figure g, in percent of g.
+func (t *slotTable) beyond(f, g slotFigure) sample { return t.mean(f, g).times(100).plus(-100) }
+
+func (t *slotTable) row(measure, setting string, paper Claim, s sample, j judgement) {
+	t.rows = append(t.rows, newRow(measure, setting, paper, "tenth of a run", s, j))
 }
 
-func (t *slotTable) row(measure, setting string, paper Claim, mean, half float64, verdict string) {
-	if paper, ok := paper.Number(); ok {
-		verdict = distance(mean, half, paper)
-	}
-	t.rows = append(t.rows, Row{measure, setting, paper, mean, half, len(t.blocks), verdict})
+// printed adds a figure of the paper, which did one run.
+func (t *slotTable) printed(measure, setting string, paper float64, s sample) {
+	claim := FigureOf(paper, slotBlocks)
+	t.row(measure, setting, claim, s, beside(s.estimate, claim))
 }
 
 // figure adds the mean of a figure over the counted cycles.
-func (t *slotTable) figure(measure, setting string, paper Claim, f slotFigure) {
-	mean, half := t.mean(f, cyclesCounted, 1)
-	t.row(measure, setting, paper, mean, half, "")
+func (t *slotTable) figure(measure, setting string, paper float64, f slotFigure) {
+	t.printed(measure, setting, paper, t.mean(f, cyclesCounted))
+}
+
+// apart is how far the mean of a figure over all cycles lies above that over the counted ones,
+// with the interval of a linear approximation.
+func (t *slotTable) apart(all, counted slotFigure) sample {
+	return difference(t.mean(all, cyclesAll).values, t.mean(counted, cyclesCounted).values)
 }
 
 func (t *slotTable) counts() {
-	mean, half := t.mean(cyclesCounted, cyclesAll, slotCycles)
-	t.row("counted cycles of 25,000", "ALP and AMP give every job an alternative", Figure(8571), mean, half, "")
-	t.figure("jobs per batch", "counted cycles", Figure(4.18), jobsCounted)
-	t.figure("slots per cycle", "counted cycles", Figure(135.11), slotsCounted)
-	jobs, jobsHalf := t.mean(jobsAll, cyclesAll, 1)
-	counted, countedHalf := t.mean(jobsCounted, cyclesCounted, 1)
-	t.row("jobs per batch", "all cycles", Words("more than in counted ones"), jobs, jobsHalf, above(jobs-counted, jobsHalf+countedHalf))
-	slots, slotsHalf := t.mean(slotsAll, cyclesAll, 1)
-	counted, countedHalf = t.mean(slotsCounted, cyclesCounted, 1)
-	t.row("slots per cycle", "all cycles", Words("as in counted ones"), slots, slotsHalf, alike(slots-counted, slotsHalf+countedHalf))
-	t.figure("alternatives per job", "min T run, ALP", Figure(7.39), found+alp)
-	t.figure("alternatives per job", "min T run, AMP", Figure(34.28), found+amp)
-	t.figure("alternatives per job", "min C run, ALP", Figure(7.28), found+alp)
-	t.figure("alternatives per job", "min C run, AMP", Figure(34.23), found+amp)
+	t.printed("counted cycles of 25,000", "ALP and AMP give every job an alternative", 8571, t.mean(cyclesCounted, cyclesAll).times(slotCycles))
+	t.figure("jobs per batch", "counted cycles", 4.18, jobsCounted)
+	t.figure("slots per cycle", "counted cycles", 135.11, slotsCounted)
+	counted := t.mean(jobsCounted, cyclesCounted)
+	t.row("jobs per batch", "all cycles", Words("more than in counted ones"), t.mean(jobsAll, cyclesAll), exceeds(t.apart(jobsAll, jobsCounted).estimate, counted.mean))
+	counted = t.mean(slotsCounted, cyclesCounted)
+	t.row("slots per cycle", "all cycles", Words("as in counted ones"), t.mean(slotsAll, cyclesAll), within(t.apart(slotsAll, slotsCounted).estimate, slotsMargin*counted.mean))
+	t.figure("alternatives per job", "min T run, ALP", 7.39, found+alp)
+	t.figure("alternatives per job", "min T run, AMP", 34.28, found+amp)
+	t.figure("alternatives per job", "min C run, ALP", 7.28, found+alp)
+	t.figure("alternatives per job", "min C run, AMP", 34.23, found+amp)
 }
 
+// slotsMargin is how far two numbers of slots may lie apart that count as equal: the
+// paper prints both with five digits.
+const slotsMargin = 0.002
+
 func (t *slotTable) minTime() {
-	mean, half := t.mean(ampFaster, cyclesCounted, 100)
-	verdict := Differs
-	if mean > 99.5 {
-		verdict = Agrees
-	}
-	t.row("AMP's time below ALP's, % of counted cycles", "min T", Words("all of the first 300"), mean, half, verdict)
-	t.figure("time per job", "min T, ALP", Figure(59.85), quickTime+alp)
-	t.figure("time per job", "min T, AMP", Figure(39.01), quickTime+amp)
-	t.figure("cost per job", "min T, ALP", Figure(313.56), quickCost+alp)
-	t.figure("cost per job", "min T, AMP", Figure(369.69), quickCost+amp)
-	mean, half = t.gain(quickTime+amp, quickTime+alp)
-	t.row("AMP's time below ALP's, %", "min T", Words("AMP better by 35 %"), mean, half, distance(mean, half, 35))
-	mean, half = t.gain(quickCost+amp, quickCost+alp)
-	t.row("AMP's cost above ALP's, %", "min T", Words("15 % more"), -mean, half, distance(-mean, half, 15))
+	faster := t.mean(ampFaster, cyclesCounted).times(100)
+	t.row("AMP's time below ALP's, % of counted cycles", "min T", Words("all of the first 300"), faster, atLeast(faster.estimate, 99.5))
+	t.figure("time per job", "min T, ALP", 59.85, quickTime+alp)
+	t.figure("time per job", "min T, AMP", 39.01, quickTime+amp)
+	t.figure("cost per job", "min T, ALP", 313.56, quickCost+alp)
+	t.figure("cost per job", "min T, AMP", 369.69, quickCost+amp)
+	t.printed("AMP's time below ALP's, %", "min T", 35, t.gain(quickTime+amp, quickTime+alp))
+	t.printed("AMP's cost above ALP's, %", "min T", 15, t.beyond(quickCost+amp, quickCost+alp))
 }
 
 func (t *slotTable) minCost() {
-	t.figure("cost per job", "min C, ALP", Figure(313.09), cheapCost+alp)
-	t.figure("cost per job", "min C, AMP", Figure(343.3), cheapCost+amp)
-	t.figure("time per job", "min C, ALP", Figure(61.04), cheapTime+alp)
-	t.figure("time per job", "min C, AMP", Figure(51.62), cheapTime+amp)
-	mean, half := t.gain(cheapCost+amp, cheapCost+alp)
-	t.row("AMP's cost above ALP's, %", "min C", Words("ALP better by 9 % only"), -mean, half, distance(-mean, half, 9))
-	mean, half = t.gain(cheapTime+amp, cheapTime+alp)
-	t.row("AMP's time below ALP's, %", "min C", Words("15 % less"), mean, half, distance(mean, half, 15))
+	t.figure("cost per job", "min C, ALP", 313.09, cheapCost+alp)
+	t.figure("cost per job", "min C, AMP", 343.3, cheapCost+amp)
+	t.figure("time per job", "min C, ALP", 61.04, cheapTime+alp)
+	t.figure("time per job", "min C, AMP", 51.62, cheapTime+amp)
+	t.printed("AMP's cost above ALP's, %", "min C", 9, t.beyond(cheapCost+amp, cheapCost+alp))
+	t.printed("AMP's time below ALP's, %", "min C", 15, t.gain(cheapTime+amp, cheapTime+alp))
 }
 
 // deep adds a figure of every tenth cycle, of which the paper says nothing; its
 // verdict compares it with another.
 func (t *slotTable) deep(measure, setting string, f, beside slotFigure) {
-	mean, half := t.mean(f, deepCounted, 1)
-	t.row(measure, setting, Claim{}, mean, half, versus(t.gain(f, beside)))
+	t.row(measure, setting, Claim{}, t.mean(f, deepCounted), versus(t.gain(f, beside).estimate))
 }
 
 // finish: the time at which jobs are done, which min T does not look at.
@@ -131,31 +126,13 @@ func (t *slotTable) rivals() {
 			name string
 			at   slotFigure
 		}{{"min T", judgedTime}, {"min C", judgedCost}} {
-			mean, half := t.gain(goal.at+slotFigure(rival), goal.at+rivalBound)
-			t.row("above the lower bound, %", goal.name+", "+names[rival], Claim{}, -mean, half, sign(-mean, half))
+			above := t.beyond(goal.at+slotFigure(rival), goal.at+rivalBound)
+			t.row("above the lower bound, %", goal.name+", "+names[rival], Claim{}, above, sign(above.estimate))
 		}
 	}
-	lost := ratioOf(t.of(deepLost), t.of(deepCounted))
-	t.row("cycles without a selection of some rival, %", "limits of AMP", Claim{}, 100*lost, 0, Undecided)
-}
-
-// ratioOf is lost / (lost + kept), of sums.
-func ratioOf(lost, kept []float64) float64 {
-	var a, b float64
-	for i := range lost {
-		a += lost[i]
-		b += kept[i]
+	done := make([]float64, len(t.blocks))
+	for i := range t.blocks {
+		done[i] = t.blocks[i][deepLost] + t.blocks[i][deepCounted]
 	}
-	if a+b == 0 {
-		return 0
-	}
-	return a / (a + b)
-}
-
-// alike says whether a difference that is claimed to be none is none.
-func alike(diff, half float64) string {
-	if math.Abs(diff) <= half {
-		return Agrees
-	}
-	return Differs
+	t.row("cycles without a selection of some rival, %", "limits of AMP", Claim{}, quotient(t.of(deepLost), done).times(100), unjudged(measured))
 }

@@ -47,6 +47,7 @@ type Backend struct {
 type Options struct {
 	Control        admission.Control
 	RefuseLoneLate bool // see admission.Options
+	OverrunBare    bool // see admission.Options
 	Limit          int  // EDF: jobs that wait in a group; more are refused
 }
 
@@ -118,7 +119,8 @@ func (b *Backend) clear() {
 	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
 	b.fed, b.kept = make([]cluster.Mark, len(b.groups)), make([]deadlines, len(b.groups))
 	for _, g := range b.groups {
-		s, err := admission.New(admission.Options{Control: b.options.Control, RefuseLoneLate: b.options.RefuseLoneLate, Queue: b.options.Limit,
+		s, err := admission.New(admission.Options{Control: b.options.Control, RefuseLoneLate: b.options.RefuseLoneLate,
+			OverrunBare: b.options.OverrunBare, Queue: b.options.Limit,
 			Nodes: slices.Repeat([]bourse.Performance{g.Performance}, g.Nodes)}, 0)
 		if err != nil {
 			panic(fmt.Sprintf("cluster/share: group %s of %s: %v", g.Name, g.Site, err))

@@ -18,6 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
+	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -62,6 +63,7 @@ var (
 	asNodeGroup   = kind[string]{"group", anyText, offer(groupNames)}
 	asJobState    = kind[string]{"state", anyText, offerAll(jobStates)}
 	asFigureStyle = oneOf("format", "svg", "png")
+	asBlocks      = oneOf("blocks", studies.BlocksNames()...)
 )
 
 // oneOf is the kind of flags that take one of a few words.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +49,7 @@ type studying struct {
 	seed     uint64
 	runs     int
 	quick    bool
+	blocks   studies.Blocks // that workloads are resampled by
 	traces   []string
 	folder   string                // of the presets' traces
 	done     func(done, total int) // shows progress; never called at once
@@ -80,7 +80,7 @@ over the runs, and a verdict. The studies are
 ` + list.String() + `
 Traces are in the Standard Workload Format (gzip by name). A study without its
 trace draws one from a model, and says so. With --out DIR it writes NAME.json,
-NAME.csv and NAME.html.`,
+NAME.csv, NAME-values.csv with the values that each row was computed of, and NAME.html.`,
 		Example: "  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --quick\n" +
 			"  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --runs 20 --out out\n" +
 			"  bourse study sla-reservations --trace SDSC-SP2-1998-4.2-cln.swf.gz --json",
@@ -100,6 +100,7 @@ NAME.csv and NAME.html.`,
 	addFlag(cmd, &f.runs, asNumber, "runs", 0, "seeds for each setting (default the study's own)")
 	addFlag(cmd, &f.seed, asSeed, "seed", 1, "the first seed")
 	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
+	addFlag(cmd, &f.blocks, asBlocks, "resample", studies.BlocksNames()[0], "what is drawn again of a trace for the second interval: weeks or users")
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
 	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file, with its data: svg or png; needs --out")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -113,6 +114,7 @@ type studyFlags struct {
 	runs        int
 	seed        uint64
 	quick, json bool
+	blocks      string
 	out         string
 	figures     string
 }
@@ -149,7 +151,11 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	case e.traces == "" && len(f.traces) > 0:
 		return fmt.Errorf("--trace %s: study %s draws what it works on and takes no trace", f.traces[0], name)
 	}
-	s := &studying{seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, folder: f.folder, messages: stderr}
+	blocks, err := studies.ParseBlocks(f.blocks)
+	if err != nil {
+		return fmt.Errorf("--resample: %w", err)
+	}
+	s := &studying{blocks: blocks, seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, folder: f.folder, messages: stderr}
 	if f.quick {
 		s.runs = e.quick
 	}
@@ -164,14 +170,16 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		return err
 	}
 	if slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Runs == 1 }) {
-		s.say("one run has no interval: the verdicts take its figures as exact")
+		s.say("one run has no interval: its rows are undecided")
 	}
+	tests := studies.CountTests(rows)
 	if f.out != "" {
 		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
 			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: f.traceNames()}}}
 		if e.finding != nil {
 			page.Finding = e.finding(rows)
 		}
+		page.Notes = append([]string{tests.String()}, studies.VerdictRules...)
 		if e.fronts != nil {
 			page.Fronts = e.fronts(rows)
 		}
@@ -188,24 +196,50 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		}
 	}
 	if f.json {
+		s.say("%s", tests)
 		return failed(writeJSON(stdout, rows))
 	}
-	if err := f.show(name, rows, stdout); err != nil || e.finding == nil {
+	if err := f.show(name, rows, stdout); err != nil {
 		return failed(err)
 	}
-	_, err = io.WriteString(stdout, "\n")
-	for line := range strings.Lines(text.WrapSoft(e.finding(rows), 95)) {
-		_, err = fmt.Fprintln(stdout, strings.TrimRight(line, " \n"))
+	said := append([]string{tests.String()}, studies.VerdictRules...)
+	if e.finding != nil {
+		said = append([]string{e.finding(rows)}, said...)
 	}
-	return failed(err)
+	for _, words := range said {
+		if err := paragraph(stdout, words); err != nil {
+			return failed(err)
+		}
+	}
+	return nil
+}
+
+// paragraph writes words of a study below its table.
+func paragraph(w io.Writer, words string) error {
+	_, err := io.WriteString(w, "\n")
+	for line := range strings.Lines(text.WrapSoft(words, 95)) {
+		_, err = fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	}
+	return err
 }
 
 // show prints the rows for people.
 func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) error {
-	t := report.NewTable("measure", "<setting", "<paper", "here", "±", "<verdict")
-	t.SetColumnConfigs(studyColumns)
+	covered := slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Blocks > 0 })
+	head := []string{"measure", "<setting", "<paper", "here", "±", "<verdict"}
+	if covered {
+		head = slices.Insert(head, 5, "± load")
+	}
+	t := report.NewTable(head...)
+	t.SetColumnConfigs(studyColumns(covered))
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Measure, r.Setting, r.Paper.String(), shortFigure(r.Here), shortFigure(r.CI95), r.Verdict})
+		line := table.Row{r.Measure, r.Setting, r.Paper.String(), shortFigure(r.Here), shortFigure(r.CI95)}
+		if covered && r.Blocks > 0 {
+			line = append(line, shortFigure(r.Workload))
+		} else if covered {
+			line = append(line, "")
+		}
+		t.AppendRow(append(line, r.Verdict))
 	}
 	if _, err := fmt.Fprintln(stdout, t.Render()); err != nil {
 		return err
@@ -214,18 +248,23 @@ func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) err
 		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s.json, %s.csv, %s.html\n", f.out, name, name, name)
+	_, err := fmt.Fprintf(stdout, "\nFiles in %[1]s: %[2]s.json, %[2]s.csv, %[2]s-values.csv, %[2]s.html\n", f.out, name)
 	return err
 }
 
-// studyColumns keep the table within 100 columns: words wrap.
-var studyColumns = []table.ColumnConfig{
-	{Number: 1, WidthMax: 24, WidthMaxEnforcer: text.WrapSoft},
-	{Number: 2, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},
-	{Number: 3, WidthMax: 10, WidthMaxEnforcer: text.WrapSoft},
-	{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Number: 5, Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Number: 6, WidthMax: 12, WidthMaxEnforcer: text.WrapSoft},
+// studyColumns keep the table within 100 columns: words wrap. With the interval that covers
+// the workload there is one more, for which the settings make room.
+func studyColumns(covered bool) []table.ColumnConfig {
+	figure := func(n int) table.ColumnConfig {
+		return table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	}
+	words := func(n, width int) table.ColumnConfig {
+		return table.ColumnConfig{Number: n, WidthMax: width, WidthMaxEnforcer: text.WrapSoft}
+	}
+	if covered {
+		return []table.ColumnConfig{words(1, 23), words(2, 23), words(3, 10), figure(4), figure(5), figure(6), words(7, 11)}
+	}
+	return []table.ColumnConfig{words(1, 24), words(2, 30), words(3, 10), figure(4), figure(5), words(6, 12)}
 }
 
 // shortFigure shows a figure with as many decimals as tell.
@@ -254,7 +293,7 @@ func (f *studyFlags) traceNames() string {
 	return strings.Join(names, ", ")
 }
 
-// writeStudy writes a study as JSON, as CSV and as a page, each file whole or not
+// writeStudy writes a study as JSON, as CSV with its raw values beside, and as a page, each file whole or not
 // at all.
 func writeStudy(dir string, page *studies.Page) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -265,7 +304,8 @@ func writeStudy(dir string, page *studies.Page) error {
 		write  func(io.Writer) error
 	}{
 		{".json", func(w io.Writer) error { return writeJSON(w, page.Rows) }},
-		{".csv", func(w io.Writer) error { return writeRows(w, page.Rows) }},
+		{".csv", func(w io.Writer) error { return studies.WriteRows(w, page.Rows) }},
+		{"-values.csv", func(w io.Writer) error { return studies.WriteValues(w, page.Rows) }},
 		{".html", page.Write},
 	} {
 		if err := files.Replace(filepath.Join(dir, page.Name+file.ending), file.write); err != nil {
@@ -273,16 +313,4 @@ func writeStudy(dir string, page *studies.Page) error {
 		}
 	}
 	return nil
-}
-
-// writeRows writes the rows as CSV.
-func writeRows(w io.Writer, rows []studies.Row) error {
-	c := csv.NewWriter(w)
-	_ = c.Write([]string{"measure", "setting", "paper", "here", "ci95", "runs", "verdict"}) // Error tells
-	for _, r := range rows {
-		figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-		_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), figure(r.Here), figure(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
-	}
-	c.Flush()
-	return c.Error()
 }

@@ -17,7 +17,7 @@ func studyAdmission() experiment {
 			if err != nil {
 				return nil, err
 			}
-			rows, err := studies.Admission(trace, studies.AdmissionOptions{Seed: s.seed, Runs: s.runs, Done: s.done})
+			rows, err := studies.Admission(trace, studies.AdmissionOptions{Seed: s.seed, Runs: s.runs, By: s.blocks, Done: s.done})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", trace.Name, err)
 			}

@@ -32,7 +32,7 @@ func studyPricing() experiment {
 			if s.quick {
 				sample = 20
 			}
-			rows, err := studies.AdaptivePricing(traces, studies.PricingOptions{Seed: s.seed, Runs: s.runs, Sample: sample, Done: s.done})
+			rows, err := studies.AdaptivePricing(traces, studies.PricingOptions{Seed: s.seed, Runs: s.runs, By: s.blocks, Sample: sample, Done: s.done})
 			var over *simulation.OverloadError
 			if errors.As(err, &over) {
 				return nil, failed(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,8 +73,13 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	table, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil || len(table) != len(rows)+1 || strings.Join(table[0], ",") != "measure,setting,paper,here,ci95,runs,verdict" {
+	if err != nil || len(table) != len(rows)+1 || strings.Join(table[0], ",") != strings.Join(studies.RowsHeader, ",") {
 		t.Fatalf("%d lines for %d rows, %v", len(table), len(rows), err)
+	}
+	values, err := os.ReadFile(filepath.Join(dir, "admission-values.csv"))
+	if raw, bad := csv.NewReader(strings.NewReader(string(values))).ReadAll(); err != nil || bad != nil || len(raw) < len(rows) ||
+		strings.Join(raw[0], ",") != strings.Join(studies.ValuesHeader, ",") || raw[len(raw)-1][0] != strconv.Itoa(len(rows)) {
+		t.Errorf("admission-values.csv has %d lines for %d rows, %v, %v", len(raw), len(rows), err, bad)
 	}
 	for i, r := range rows {
 		if table[i+1][0] != r.Measure || table[i+1][1] != r.Setting || table[i+1][6] != r.Verdict {

@@ -23,6 +23,7 @@ type naiveTask struct {
 type naiveNodes struct {
 	control Control
 	late    bool
+	bare    bool
 	speeds  []bourse.Performance
 	now     bourse.Time
 	tasks   [][]naiveTask
@@ -48,6 +49,23 @@ func naiveShare(t naiveTask, now bourse.Time) float64 {
 
 func (n *naiveNodes) rates(i int) {
 	total := n.sum(i)
+	if n.bare && total > 0 {
+		var over []int
+		given := 0.0
+		for k := range n.tasks[i] {
+			t := &n.tasks[i][k]
+			if t.rate = naiveShare(*t, n.now) / max(1, total); t.estimate < 1e-6 {
+				over = append(over, k)
+			}
+			given += t.rate
+		}
+		if len(over) > 0 {
+			for _, k := range over {
+				n.tasks[i][k].rate = max(0, 1-given) / float64(len(over))
+			}
+			return
+		}
+	}
 	for k := range n.tasks[i] {
 		t := &n.tasks[i][k]
 		if t.rate = naiveShare(*t, n.now) / total; total == 0 {
@@ -136,11 +154,12 @@ func TestShares_EqualTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 		control := rapid.SampledFrom([]Control{Libra, LibraRisk}).Draw(rt, "control")
 		late := rapid.Bool().Draw(rt, "late")
 		speeds := rapid.SliceOfN(rapid.SampledFrom([]bourse.Performance{500, 1000, 1300, 2000}), 1, 4).Draw(rt, "speeds")
-		server, err := New(Options{Control: control, Nodes: speeds, RefuseLoneLate: !late}, 0)
+		bare := rapid.Bool().Draw(rt, "bare")
+		server, err := New(Options{Control: control, Nodes: speeds, RefuseLoneLate: !late, OverrunBare: bare}, 0)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		naive := &naiveNodes{control: control, late: late, speeds: speeds, tasks: make([][]naiveTask, len(speeds))}
+		naive := &naiveNodes{control: control, late: late, bare: bare, speeds: speeds, tasks: make([][]naiveTask, len(speeds))}
 		for id := int64(1); id <= 20; id++ {
 			for range rapid.IntRange(0, 60).Draw(rt, "pause") {
 				compareEnds(rt, server, naive)

@@ -31,6 +31,7 @@ type task struct {
 // get is never less than their shares while these are at most 1 in sum.
 type node struct {
 	performance bourse.Performance
+	bare        bool        // an overrun gets what bare shares leave; see Options.OverrunBare
 	at          bourse.Time // of the last division
 	total       float64     // of the shares, at that instant
 	tasks       []task      // in order of arrival
@@ -93,21 +94,35 @@ func (n *node) add(t task) { n.tasks = append(n.tasks, t) }
 // divide gives each task its rate, share / total: what is left over goes to the
 // tasks in proportion, so that the node is never idle while it has work. Tasks
 // past their estimates get idle capacity only: nothing, or all of it in equal parts
-// where nobody has a share. It returns the first end. The node has been settled.
+// where nobody has a share. On a bare node they get what is left over in place of the
+// others. It returns the first end. The node has been settled.
 func (n *node) divide() bourse.Time {
 	n.total = 0
+	over := 0
 	for i := range n.tasks {
 		t := &n.tasks[i]
 		t.rate = share(t.estimate, float64(t.deadline-n.at))
 		n.total += t.rate
+		if t.rate == 0 {
+			over++
+		}
+	}
+	rest := 0.0 // of each task past its estimate
+	whole := n.total
+	switch {
+	case n.total == 0:
+		rest = 1 / float64(len(n.tasks))
+	case n.bare && over > 0:
+		whole = max(1, n.total)
+		rest = max(0, 1-n.total) / float64(over)
 	}
 	next := bourse.Never
 	for i := range n.tasks {
 		t := &n.tasks[i]
-		if n.total > 0 {
-			t.rate /= n.total
+		if t.rate > 0 {
+			t.rate /= whole
 		} else {
-			t.rate = 1 / float64(len(n.tasks))
+			t.rate = rest
 		}
 		t.end = n.when(t.work, t.rate)
 		next = min(next, t.end)

@@ -164,6 +164,27 @@ func TestLibraRisk_RefusesALoneLateJobIfTold(t *testing.T) {
 	}
 }
 
+// A job of 61 s that was estimated at 10 s, beside one of 1000 s that needs a tenth of the node:
+// from the first division after its estimate on it waits for the long one to end, or with bare
+// shares has nine tenths of the node.
+func TestShares_AnOverrunStarvesUnlessOthersDropToTheirBareShares(t *testing.T) {
+	t.Parallel()
+	for bare, want := range map[bool][2]bourse.Time{false: {at(1040), at(1075)}, true: {at(75), at(90)}} {
+		server := nodes(t, LibraRisk, 1, func(o *Options) { o.OverrunBare = bare })
+		story := map[int64]string{}
+		server.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(10), Deadline: at(100)}, s(61))
+		server.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1000), Deadline: at(10_000)}, s(1000))
+		until(t, server, at(30), story)
+		server.Arrive(Job{ID: 3, Nodes: 1, Estimate: s(1), Deadline: at(130)}, s(1))
+		for server.Next() < bourse.Never && story[1] == "" {
+			until(t, server, server.Next(), story)
+		}
+		if end := server.Now(); story[1] == "" || end < want[0] || end > want[1] {
+			t.Errorf("bare %v: it ended at %v (%q), want between %v and %v", bare, end, story[1], want[0], want[1])
+		}
+	}
+}
+
 func TestLibra_TakesTheFullestNodeThatSuits(t *testing.T) {
 	t.Parallel()
 	server := nodes(t, Libra, 4)

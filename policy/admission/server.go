@@ -79,6 +79,11 @@ type Options struct {
 	// estimate lies beyond its deadline. Estimates are mostly too long, so such
 	// jobs mostly end in time; where they are true, accepting them is of no use.
 	RefuseLoneLate bool
+	// OverrunBare gives a task that has run past its estimate on a time-shared node what
+	// the bare shares of the others leave, and these no more than that; without it the
+	// others divide the whole node, and such a task has nothing until it is alone with its
+	// like. A job that overruns by seconds can so wait for as long as new ones keep coming.
+	OverrunBare bool
 	// Tasks bounds those on a time-shared node, 0 for DefaultTasks. A node with
 	// so many suits no more jobs.
 	Tasks int

@@ -43,7 +43,7 @@ func newShares(opt Options, now bourse.Time) *Shares {
 	s.nodes = make([]node, len(opt.Nodes))
 	s.due = make([]bourse.Time, len(opt.Nodes))
 	for i, p := range opt.Nodes {
-		s.nodes[i] = node{performance: p, at: now}
+		s.nodes[i] = node{performance: p, bare: opt.OverrunBare, at: now}
 		s.due[i] = bourse.Never
 	}
 	return s

@@ -32,8 +32,10 @@ func (g *Group) place(i int) {
 }
 
 // compress moves the guarantees forward in queue order, each to its earliest fit
-// beside the others as they then stand: never later than it was. Bounded, it
-// remembers what was found impossible.
+// beside the others as they then stand: never later than it was. Who moves leaves
+// room that a job before it, which the walk has passed, might take: a second walk
+// would find more, and is not walked (decision 34). Bounded, it remembers what was
+// found impossible.
 func (g *Group) compress(bounded bool) {
 	l, from := &g.line, g.now
 	g.bounds.forget()

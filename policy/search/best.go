@@ -148,7 +148,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 	}
 	longest := bourse.Duration(bourse.Never)
 	if j.started && j.b == 0 && j.c == 0 {
-		longest = j.time // only time counts: a longer one cannot win
+		longest = j.time // only time counts: a longer one cannot win, one as long may be cheaper
 	}
 	for longest >= shortest {
 		var cost sum
@@ -168,12 +168,12 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 			return
 		}
 		score := j.rate(t, time, cost.lo)
-		if !j.started || score.less(j.score) || score == j.score && (time < j.time || time == j.time && cost.less(j.cost)) {
+		if j.better(score, time, cost, t) {
 			j.started, j.score, j.time, j.cost, j.start = true, score, time, cost, t
 			j.keep(p, f.list, longest)
 			j.lower()
 		}
-		if j.a == 0 && j.c == 0 || j.score.less(j.rate(t, shortest, cost.lo)) {
+		if j.score.less(j.rate(t, shortest, cost.lo)) {
 			return
 		}
 		longest = time - 1
@@ -193,8 +193,20 @@ func (j *judge) hopeless(t bourse.Time) bool {
 	return all.hi == 0 && j.score.less(j.rate(t, j.q.least, all.lo))
 }
 
+// better reports whether a window comes before the best so far, by the rule for ties
+// where they score alike.
+func (j *judge) better(score sum, time bourse.Duration, cost sum, start bourse.Time) bool {
+	switch {
+	case !j.started || score.less(j.score):
+		return true
+	case score != j.score || time > j.time:
+		return false
+	}
+	return time < j.time || cost.less(j.cost) || cost == j.cost && start < j.start
+}
+
 // mayWin reports whether the N least of the pool are within the limit and, were
-// they no longer than shortest, better than the best so far.
+// they no longer than shortest, could come before the best so far.
 func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
 	if !p.enough() {
 		return false
@@ -202,8 +214,9 @@ func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
 	if !j.started {
 		return true
 	}
-	bound := j.rate(t, shortest, p.least().lo)
-	return bound.less(j.score) || bound == j.score && j.time > shortest
+	least := p.least()
+	bound := j.rate(t, shortest, least.lo)
+	return bound.less(j.score) || bound == j.score && (shortest < j.time || least.less(j.cost) || t < j.start)
 }
 
 // keep remembers the N cheapest parts no longer than longest.

@@ -118,7 +118,7 @@ func (f *Finder) single(q *query) int {
 			continue
 		}
 		score := j.rate(t, fit.runtime, cost.lo)
-		if !j.started || score.less(j.score) || score == j.score && (fit.runtime < j.time || fit.runtime == j.time && cost.less(j.cost)) {
+		if j.better(score, fit.runtime, cost, t) {
 			j.started, j.score, j.time, j.cost, j.start = true, score, fit.runtime, cost, t
 			group = g
 		}

@@ -178,7 +178,8 @@ func checkWindow(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bour
 	}
 }
 
-// Best must find the least weighted sum of all subsets at every start.
+// Best must find the least weighted sum of all subsets at every start, and of several
+// windows with that sum the shortest, then the cheapest, then the earliest.
 func TestBest_LeastOfAllSubsets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -195,6 +196,7 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 		q := l.prepare(r, Best, 0)
 		j.open(&q, w)
 		best, ok := sum{}, false
+		var first bourse.Window // by the rule for ties
 		for at := bourse.Time(0); at < 80*instant; at += instant / 2 {
 			subsets(offers(l, r, at), r.Nodes, func(set []offer) {
 				c, longest := bourse.Credits(0), bourse.Duration(0)
@@ -202,8 +204,12 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 					c += o.cost
 					longest = max(longest, o.runtime)
 				}
-				if s := j.rate(at, longest, uint64(c)); c <= r.Budget && (!ok || s.less(best)) {
-					best, ok = s, true
+				s := j.rate(at, longest, uint64(c))
+				if c > r.Budget || ok && best.less(s) {
+					return
+				}
+				if !ok || s.less(best) || cmp.Or(cmp.Compare(longest, first.Time), cmp.Compare(c, first.Cost)) < 0 { // at rises: the earliest comes first
+					best, ok, first = s, true, bourse.Window{Start: at, Time: longest, Cost: c}
 				}
 			})
 		}
@@ -214,6 +220,9 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 			checkWindow(t, l, r, Best, 0, &got)
 			if s := j.rate(got.Start, got.Time, uint64(got.Cost)); s != best {
 				t.Fatalf("%+v rates %v, want %v", got, s, best)
+			}
+			if got.Time != first.Time || got.Cost != first.Cost || got.Start != first.Start {
+				t.Fatalf("%+v, of equal windows want %+v", got, first)
 			}
 		}
 	})

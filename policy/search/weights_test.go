@@ -45,3 +45,36 @@ func TestBatch_OwnWeightsHoldForAllPasses(t *testing.T) {
 		}
 	}
 }
+
+// Of windows that score alike the shorter comes first, then the cheaper, then the earlier: a dear one
+// early and a cheap one late take as long, and so do two of one price.
+func TestBest_OfEqualScoresTheCheaperThenTheEarlier(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		prices [2]bourse.Price
+		perf   [2]bourse.Performance
+		by     Weights
+		want   int32
+	}{
+		{[2]bourse.Price{3_600_000, 1_800_000}, [2]bourse.Performance{1000, 1000}, Weights{Time: 1000}, 1},
+		{[2]bourse.Price{1_800_000, 1_800_000}, [2]bourse.Performance{1000, 1000}, Weights{Time: 1000}, 0},
+		{[2]bourse.Price{1_800_000, 3_600_000}, [2]bourse.Performance{1000, 2000}, Weights{Cost: 1000}, 1}, // one cost, half as long
+	} {
+		var groups []bourse.Group
+		var slots []bourse.Slot
+		for i := range c.prices {
+			groups = append(groups, bourse.Group{Name: string(rune('a' + i)), Nodes: 1, Performance: c.perf[i]})
+			slots = append(slots, bourse.Slot{Group: int32(i), Count: 1, Start: bourse.Time(i) * 50_000, End: 300_000, Performance: c.perf[i], Price: c.prices[i]})
+		}
+		l, err := Named(groups, slots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: 10_000_000, Deadline: bourse.Never}
+		r.Budget = r.DefaultBudget()
+		w, why := NewFinder(l).Find(r, Best, c.by, 0)
+		if why.Refused() || w.Parts[0].Group != c.want {
+			t.Errorf("prices %v, by %+v: %+v %v, want group %d", c.prices, c.by, w, why, c.want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func Kinds() []sim.Kind {
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
 // (all if none is named) a few, at any time, anywhere.
 func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := rand.New(rand.NewPCG(seed, streamFaults))
 	var list []sim.Fault
 	for _, k := range Kinds() {
 		if k == SiteLost {
@@ -70,7 +70,7 @@ func mortal(seed uint64) bool {
 // live there too: deaths of clusters, and clocks that are off by up to two hours
 // when both begin anew.
 func machineFaults(seed uint64) []sim.Fault {
-	r := rand.New(rand.NewPCG(seed, 9))
+	r := rand.New(rand.NewPCG(seed, streamMachineFaults))
 	kinds := []sim.Kind{sim.CrashSync, sim.CrashSend, sim.TornJournal, sim.SyncFailed, sim.DiskFull}
 	var list []sim.Fault
 	for range 12 {

@@ -21,7 +21,7 @@ const SiteLost sim.Kind = "site-lost"
 // third. It has a stream of its own: all else of a seed stays as it is. Where no site
 // is lost, brokers take none for lost.
 func drawLost(seed uint64) (sim.Fault, bool) {
-	r := rand.New(rand.NewPCG(seed, 5))
+	r := rand.New(rand.NewPCG(seed, streamLost))
 	f := sim.Fault{Kind: SiteLost, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(2)}
 	f.At = start.Add(10*bourse.Minute + bourse.Duration(r.Int64N(int64(80*bourse.Minute))))
 	f.For = 10*bourse.Minute + bourse.Duration(r.Int64N(int64(100*bourse.Minute)))

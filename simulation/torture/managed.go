@@ -31,7 +31,7 @@ const (
 // the clusters of that world die as well. It has a stream of its own: all else of a seed
 // stays as it is. nil: no manager is in that world.
 func managedKinds(seed uint64) (kinds []kind, die bool) {
-	r := rand.New(rand.NewPCG(seed, 11))
+	r := rand.New(rand.NewPCG(seed, streamKinds))
 	if r.IntN(2) == 0 {
 		return nil, false
 	}
@@ -61,7 +61,7 @@ const maxOff = 5 * bourse.Second
 func (w *world) manage(s *site, seed uint64) {
 	s.config.Promises, s.promises = nil, nil
 	name := s.config.Name
-	r := rand.New(rand.NewPCG(seed, 12+uint64(slices.Index(siteNames, name))))
+	r := rand.New(rand.NewPCG(seed, streamManager+uint64(slices.Index(siteNames, name))))
 	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Account: "guest", Resubmit: true, Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
 		Seed: r.Uint64()}
 	opt.MinJobAge = []bourse.Duration{30 * bourse.Second, 2 * bourse.Minute, 5 * bourse.Minute}[r.IntN(3)]
@@ -117,7 +117,7 @@ func managedFaults(seed uint64) []sim.Fault {
 	if hosts == nil {
 		return nil
 	}
-	r := rand.New(rand.NewPCG(seed, 13))
+	r := rand.New(rand.NewPCG(seed, streamManagerFaults))
 	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
 	var list []sim.Fault
 	for _, k := range manager.Kinds() {

@@ -15,7 +15,7 @@ import (
 // some of those a rendezvous, for which half of the sites have a place. At one in four
 // sites no work of eva's runs. It draws from a stream of its own.
 func (w *world) drawWork() {
-	r := rand.New(rand.NewPCG(w.seed, 14))
+	r := rand.New(rand.NewPCG(w.seed, streamWork))
 	for i := range w.brokers {
 		jobs := w.brokers[i].jobs
 		for k := range jobs {

@@ -102,14 +102,14 @@ func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.faults, w.managers = faults, map[agents.ID]*manager.Manager{}
 	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Agent{}, map[agents.ID]*users{}
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(seed, streamWorld))
 	for _, name := range siteNames {
 		w.sites = append(w.sites, drawSite(r, name))
 	}
 	for _, name := range brokerNames {
 		w.brokers = append(w.brokers, drawVO(r, name))
 	}
-	w.drawPromises(rand.New(rand.NewPCG(seed, 2)))
+	w.drawPromises(rand.New(rand.NewPCG(seed, streamPromises)))
 	kinds, _ := managedKinds(seed)
 	for i, k := range kinds {
 		w.sites[i].kind = k

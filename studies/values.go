@@ -1,0 +1,59 @@
+package studies
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+)
+
+// ValuesHeader are the columns of WriteValues.
+var ValuesHeader = []string{"row", "over", "unit", "value", "numerator", "denominator"}
+
+// ResampleUnit is what stands under "over" where a value is the row's figure with a workload drawn again.
+const ResampleUnit = "resample"
+
+// WriteValues writes what the rows were computed of as CSV: for each row, by its number from 1
+// on, a line for each unit of its interval, and one for each resample of the workload. The mean of
+// a row's values is its figure, and Student's t over them its interval. Of a ratio of means the value is
+// the linear approximation, and its numerator and denominator stand beside it.
+func WriteValues(w io.Writer, rows []Row) error {
+	c := csv.NewWriter(w)
+	figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	_ = c.Write(ValuesHeader) // Error tells
+	for i := range rows {
+		r := &rows[i]
+		number := strconv.Itoa(i + 1)
+		for k, v := range r.sample.values {
+			of, per := "", ""
+			if len(r.sample.of) > 0 {
+				of, per = figure(r.sample.of[k]), figure(r.sample.per[k])
+			}
+			_ = c.Write([]string{number, r.Over, strconv.Itoa(k + 1), figure(v), of, per})
+		}
+		for k, v := range r.resampled {
+			_ = c.Write([]string{number, ResampleUnit, strconv.Itoa(k + 1), strconv.FormatFloat(v, 'g', 9, 64), "", ""})
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// RowsHeader are the columns of WriteRows.
+var RowsHeader = []string{"measure", "setting", "paper", "here", "ci95", "runs", "verdict", "over", "ci95Workload", "blocks"}
+
+// WriteRows writes the rows as CSV.
+func WriteRows(w io.Writer, rows []Row) error {
+	c := csv.NewWriter(w)
+	figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	_ = c.Write(RowsHeader) // Error tells
+	for i := range rows {
+		r := &rows[i]
+		workload, blocks := "", ""
+		if r.Blocks > 0 {
+			workload, blocks = figure(r.Workload), strconv.Itoa(r.Blocks)
+		}
+		_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), figure(r.Here), figure(r.CI95), strconv.Itoa(r.Runs), r.Verdict, r.Over, workload, blocks})
+	}
+	c.Flush()
+	return c.Error()
+}
