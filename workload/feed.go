@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ const feedAhead = 4 // batches of a chunk's records each
 
 // CanFeed reports whether the trace of that name can be read by OpenFeed: a file in SWF.
 func CanFeed(path string, opt Options) bool {
-	return path != Stdin && (opt.Format == FormatSWF || opt.Format == "" && !isGrid(path))
+	return path != Stdin && (cmp.Or(opt.Format, FormatOf(path)) == FormatSWF)
 }
 
 // OpenFeed begins to read a trace that CanFeed allows. It must be closed.
@@ -54,8 +55,9 @@ func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
 	}
 	f := &Feed{
 		batches: make(chan []bourse.LocalJob, feedAhead), quit: make(chan struct{}), file: file, jobs: jobs, until: bourse.Never,
-		parser: &parser{t: &Trace{Name: path, Records: make([]Record, 0, 4096)}, opt: opt, skip: opt.Skip},
+		parser: newParser(path, opt),
 	}
+	f.parser.t.Records = make([]Record, 0, 4096)
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		file.Close()
 		return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)

@@ -41,8 +41,20 @@ var gridKeys = [...]string{"User", "Group", "Executable", "Queue", "Partition"}
 
 // grid reads records of the Grid Workload Format.
 type grid struct {
-	words [len(gridKeys)]words
+	words vocabulary
 	cells [][]byte // of the line in hand
+}
+
+// vocabulary is the words of the columns that have words, in the order of gridKeys.
+type vocabulary [len(gridKeys)]words
+
+// number is the place of a word of the i-th of the columns, or what is wrong.
+func (v *vocabulary) number(i int, word []byte) (Number, string) {
+	n := v[i].number(word)
+	if n == 0 {
+		return Unknown, fmt.Sprintf("has a %s beyond the %d different ones that are kept", Field(gridWords+i), maxWords)
+	}
+	return Int(n), ""
 }
 
 // words are the different ones of a column, in order of appearance.
@@ -102,11 +114,9 @@ func (g *grid) parse(r *Record, line []byte) (beyond, why string) {
 		if string(cell) == nothing {
 			continue
 		}
-		n := g.words[i].number(cell)
-		if n == 0 {
-			return "", fmt.Sprintf("has a %s beyond the %d different ones that are kept", Field(gridWords+i), maxWords)
+		if r[gridWords+i], why = g.words.number(i, cell); why != "" {
+			return "", why
 		}
-		r[gridWords+i] = Int(n)
 	}
 	for len(g.cells) < gridColumns {
 		g.cells = append(g.cells, []byte(nothing))
@@ -126,9 +136,9 @@ func (g *grid) site(partition []byte) []byte {
 }
 
 // finish turns places into the numbers that the words are, or lists the words.
-func (g *grid) finish(t *Trace) {
-	for i := range g.words {
-		w, f := &g.words[i], gridWords+i
+func (v *vocabulary) finish(t *Trace) {
+	for i := range v {
+		w, f := &v[i], gridWords+i
 		if !w.numeric() {
 			for n, word := range w.list {
 				t.Header.Add(gridKeys[i], strconv.Itoa(n+1)+" "+word)
@@ -204,10 +214,4 @@ func named(key string) bool {
 		}
 	}
 	return false
-}
-
-// isGrid reports whether a file's name says that it is in the Grid Workload
-// Format: .gwf or .gwf.gz.
-func isGrid(path string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".gwf")
 }

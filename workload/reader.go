@@ -3,12 +3,14 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 // Options say how a trace is read.
@@ -19,15 +21,31 @@ type Options struct {
 	// Skip leaves out that many records of the file, good or bad, before
 	// anything else.
 	Skip int
-	// Format is FormatSWF or FormatGWF; "": as the file's name says.
+	// Format is one of the formats; "": as the file's name says.
 	Format string
+	// Zone is that of a table's times which say none; nil: UTC.
+	Zone *time.Location
 }
 
 // The formats of traces.
 const (
-	FormatSWF = "swf"
-	FormatGWF = "gwf"
+	FormatSWF     = "swf"     // the Standard Workload Format
+	FormatGWF     = "gwf"     // the Grid Workload Format
+	FormatSacct   = "sacct"   // what sacct --parsable2 prints
+	FormatParquet = "parquet" // the same as a table of Apache Parquet
 )
+
+// FormatOf is the format that a file's name says: by its ending, that of gzip left
+// aside, and SWF where it says none.
+func FormatOf(path string) string {
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	for _, format := range [...]string{FormatGWF, FormatSacct, FormatParquet} {
+		if strings.HasSuffix(name, "."+format) {
+			return format
+		}
+	}
+	return FormatSWF
+}
 
 // Stdin names the standard input in place of a file.
 const Stdin = "-"
@@ -40,9 +58,8 @@ const (
 	chunkSize  = 128 << 10
 )
 
-// Open reads the trace of a file, in GWF if its name ends in ".gwf" and else in
-// SWF unless opt says the format, inflating it if its name ends in ".gz". Stdin is
-// inflated if it begins as gzip does.
+// Open reads the trace of a file, in the format that opt or its name says (FormatOf),
+// inflating it if its name ends in ".gz". Stdin is inflated if it begins as gzip does.
 // Errors name the file and, where there is one, the line.
 func Open(path string, opt Options) (*Trace, error) {
 	if path == Stdin {
@@ -55,6 +72,9 @@ func Open(path string, opt Options) (*Trace, error) {
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
+	}
+	if cmp.Or(opt.Format, FormatOf(path)) == FormatParquet {
+		return readParquet(f, path, opt)
 	}
 	if !zipped(path) {
 		return Read(f, path, opt)
@@ -71,6 +91,9 @@ func Open(path string, opt Options) (*Trace, error) {
 // openStdin reads a trace from a pipe.
 func openStdin(in io.Reader, opt Options) (*Trace, error) {
 	const name = "standard input"
+	if opt.Format == FormatParquet {
+		return nil, fmt.Errorf("%s: Parquet is read from its end on; give a file", name)
+	}
 	b := bufio.NewReader(in)
 	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {
 		return Read(b, name, opt)
@@ -101,10 +124,7 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 	if opt.Skip < 0 {
 		return nil, fmt.Errorf("%s: %d records cannot be skipped; must be 0 or more", name, opt.Skip)
 	}
-	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
-	if opt.Format == FormatGWF || opt.Format == "" && isGrid(name) {
-		p.grid = &grid{}
-	}
+	p := newParser(name, opt)
 	for {
 		chunk, err := next()
 		if e := p.feed(chunk); e != nil {
@@ -127,10 +147,23 @@ func (p *parser) broken(err error) error {
 	return fmt.Errorf("%s: after line %d: %w", p.t.Name, p.line, err)
 }
 
+// newParser makes the parser of a file's format.
+func newParser(name string, opt Options) *parser {
+	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
+	switch cmp.Or(opt.Format, FormatOf(name)) {
+	case FormatGWF:
+		p.grid = &grid{}
+	case FormatSacct, FormatParquet:
+		p.table = &table{zone: cmp.Or(opt.Zone, time.UTC)}
+	}
+	return p
+}
+
 // parser makes a trace out of chunks of bytes.
 type parser struct {
 	t      *Trace
-	grid   *grid // nil: the lines are in SWF
+	grid   *grid  // nil: the lines are not in GWF
+	table  *table // nil: the first line names no columns
 	opt    Options
 	skip   int
 	line   int    // the line being read, from 1
@@ -182,11 +215,23 @@ func (p *parser) take(line []byte) error {
 		return nil
 	}
 	switch {
-	case line[i] == ';':
+	case line[i] == ';' && p.table == nil:
 		return p.comment(line)
 	case line[i] == '#' && p.grid != nil:
 		return p.comment(append([]byte{';'}, line[i+1:]...))
+	case p.table != nil && p.table.index == nil:
+		if err := p.table.head(strings.Split(strings.TrimRight(string(line), "\r"), "|")); err != nil {
+			return fmt.Errorf("%s:%d: %w", p.t.Name, p.line, err)
+		}
+		return nil
+	case p.table != nil:
+		i = 0 // a first cell may be empty
 	}
+	return p.keep(line[i:])
+}
+
+// keep makes a record of a line, or of the cells that the table has.
+func (p *parser) keep(line []byte) error {
 	if p.skip > 0 {
 		p.skip--
 		return nil
@@ -197,24 +242,33 @@ func (p *parser) take(line []byte) error {
 	p.reserve()
 	p.t.Records = append(p.t.Records, Record{})
 	r := &p.t.Records[len(p.t.Records)-1]
-	beyond, why := p.record(r, line[i:])
+	beyond, why := p.record(r, line)
 	if why == "" {
 		why = r.flaw()
 	}
 	if why != "" {
 		p.t.Records = p.t.Records[:len(p.t.Records)-1]
+		if why == passed {
+			return nil
+		}
 		return p.bad(why)
 	}
 	if p.grid != nil {
 		p.t.Beyond = append(p.t.Beyond, beyond)
+	}
+	if p.table != nil {
+		return nil // a table has no order of its own
 	}
 	return p.follow(r[SubmitTime].Millis())
 }
 
 // record parses a line in the format of the file.
 func (p *parser) record(r *Record, line []byte) (beyond, why string) {
-	if p.grid != nil {
+	switch {
+	case p.grid != nil:
 		return p.grid.parse(r, line)
+	case p.table != nil:
+		return "", p.table.parse(r, line)
 	}
 	return "", r.parse(line)
 }
@@ -278,13 +332,18 @@ func (p *parser) finish() (*Trace, error) {
 			return nil, fmt.Errorf("%s: has no record left after the first %d", t.Name, p.opt.Skip-p.skip)
 		case t.BadCount > 0 && p.grid != nil:
 			return nil, fmt.Errorf("%s:%s; no line is a record of %d columns", t.Name, t.Bad[0], gridColumns)
+		case t.BadCount > 0 && p.table != nil:
+			return nil, fmt.Errorf("%s:%s; no line is a record of what the first line names", t.Name, t.Bad[0])
 		case t.BadCount > 0:
 			return nil, fmt.Errorf("%s:%s; no line is a record of 18 numbers", t.Name, t.Bad[0])
 		}
 		return nil, fmt.Errorf("%s: has no record", t.Name)
 	}
-	if p.grid != nil {
-		p.grid.finish(t)
+	switch {
+	case p.grid != nil:
+		p.grid.words.finish(t)
+	case p.table != nil:
+		p.table.finish(t)
 	}
 	if t.Backwards > 0 {
 		t.order()

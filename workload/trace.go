@@ -17,6 +17,7 @@ type Trace struct {
 	Bad       []BadLine // the first MaxBad of those left out
 	BadCount  int       // how many lines were left out
 	Backwards int       // how many records were earlier than the one before them
+	Notes     []string  // of a table: what its columns were read for, and what was left out
 
 	part bool        // of a split log, whose zero is
 	zero bourse.Time // kept here
@@ -48,10 +49,10 @@ type BadLine struct {
 func (b BadLine) String() string { return fmt.Sprintf("%d: %s", b.Line, b.Why) }
 
 // Remarks says in lines for people what was mended: the first of the bad lines
-// by number, how many there were, how many records were put in order. None for
-// a trace that strict reading takes.
+// by number, how many there were, how many records were put in order; and the notes
+// of a table. None for a log in SWF or GWF that strict reading takes.
 func (t *Trace) Remarks() []string {
-	var lines []string
+	lines := slices.Clone(t.Notes)
 	for _, bad := range t.Bad {
 		lines = append(lines, fmt.Sprintf("%s:%v; left out", t.Name, bad))
 	}

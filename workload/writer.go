@@ -45,7 +45,7 @@ func WriteFile(path string, t *Trace) error {
 // writeTo compresses by the name that the file will have.
 func writeTo(f io.Writer, path string, t *Trace) error {
 	write := Write
-	if isGrid(path) {
+	if FormatOf(path) == FormatGWF {
 		write = WriteGrid
 	}
 	if !zipped(path) {

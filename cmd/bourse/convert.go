@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+	_ "time/tzdata" // --zone, also where the machine knows none
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +23,7 @@ func newConvert() *cobra.Command {
 	var c convert
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
-		Short: "Rewrite a workload trace in SWF or GWF, gzip by name",
+		Short: "Rewrite a workload trace or a dump of sacct in SWF or GWF",
 		Long: `Reads a trace and writes it to another file: in the Standard Workload Format
 where the name ends in .swf, in the Grid Workload Format of the Grid Workloads
 Archive where it ends in .gwf, compressed where .gz follows. Lines of comment are
@@ -39,13 +41,22 @@ Where OUT ends in .toml it is a scenario to simulate: a site for each partition 
 the log, as large as the processors that it kept within for --size of the time,
 and at least as its widest job; --size 1 is the most that it used at once.
 
+IN may also be what Slurm's sacct prints, in a file whose name ends in .sacct, or
+the same table as Apache Parquet (.parquet), with any of its columns:
+
+  sacct -aXPD --starttime 2026-01-01 --format ALL > year.sacct
+
+What each column is read for is said on stderr. Its times are of the --zone of the
+cluster; the trace begins at its first submit. Steps and jobs that had not ended are
+left out. A job that was eligible only later than its submit is submitted then.
+
 IN may be -, the standard input; --from says its format where the name does not.
 --partition N takes the records of one partition alone.
 
 --split DIR writes a file for each partition, which is each site of a grid's log,
 into that folder instead of OUT.`,
 		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
-			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
+			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert year.sacct year.swf.gz --zone Europe/Berlin\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case c.split != "" && len(args) != 1:
@@ -66,7 +77,8 @@ into that folder instead of OUT.`,
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records that run backwards")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
 	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
-	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF), "from", "", "format of IN, swf or gwf (default: as its name says)")
+	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF, workload.FormatSacct, workload.FormatParquet), "from", "", "format of IN: swf, gwf, sacct or parquet (default: as its name says)")
+	f.StringVar(&c.zone, "zone", "UTC", "of a table: the time zone of times that say none, as Europe/Berlin")
 	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
 	addFlag(cmd, &c.size, asShare, "size", 0.99, "of a scenario: the share of the time that a site must have sufficed for, above 0 to 1")
 	return cmd
@@ -75,7 +87,7 @@ into that folder instead of OUT.`,
 type convert struct {
 	strict, json bool
 	split        string // a folder; "": one file
-	from         string
+	from, zone   string
 	partition    int
 	size         float64
 }
@@ -117,7 +129,11 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	if !(c.size > 0 && c.size <= 1) {
 		return nil, fmt.Errorf("--size %v: must be a share of the time, above 0 to 1", c.size)
 	}
-	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from})
+	zone, err := time.LoadLocation(c.zone)
+	if err != nil {
+		return nil, fmt.Errorf("--zone %s: no such time zone is known; must be as Europe/Berlin or UTC", c.zone)
+	}
+	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from, Zone: zone})
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +191,7 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 	}
 	base := filepath.Base(in)
 	suffix := strings.TrimPrefix(base, stem(base))
-	if suffix == "" {
+	if f := cmp.Or(c.from, workload.FormatOf(in)); suffix == "" || f != workload.FormatSWF && f != workload.FormatGWF {
 		suffix = ".swf"
 	}
 	list := t.Partitions()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/bourse-grid/bourse"
@@ -83,7 +84,7 @@ const hardlyWait = 0.95
 
 // stem is a file's name without its extensions.
 func stem(name string) string {
-	for ext := filepath.Ext(name); ext == ".gz" || ext == ".swf" || ext == ".gwf"; ext = filepath.Ext(name) {
+	for ext := filepath.Ext(name); slices.Contains([]string{".gz", ".swf", ".gwf", ".sacct", ".parquet"}, ext); ext = filepath.Ext(name) {
 		name = name[:len(name)-len(ext)]
 	}
 	return name

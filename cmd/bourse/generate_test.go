@@ -249,6 +249,32 @@ func TestConvert_ToTheGridFormatAndBack(t *testing.T) {
 	}
 }
 
+func TestConvert_TakesADumpOfSacct(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "year.sacct", "JobIDRaw|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|AllocCPUS|State|MaxRSS\n"+
+		"7|ana|batch|2026-03-29T01:59:00|2026-03-29T01:59:30|60|5|8|COMPLETED|\n"+
+		"8|ben|long|2026-03-29T03:01:00|2026-03-29T03:02:00|60|5|4|FAILED|\n")
+	swf, dir := in+".swf", filepath.Join(filepath.Dir(in), "parts")
+	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Europe/Berlin"); code != 0 || !strings.Contains(msg, "column TimelimitRaw: requested time, in minutes") ||
+		!strings.Contains(msg, "not read: MaxRSS") {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	got, err := os.ReadFile(swf)
+	want := "7 0 30 60 8 -1 -1 -1 300 -1 1 1 -1 -1 -1 1 -1 -1\n8 120 60 60 4 -1 -1 -1 300 -1 0 2 -1 -1 -1 2 -1 -1\n"
+	if err != nil || !strings.HasSuffix(string(got), want) || !strings.Contains(string(got), "; Partition: 2 long\n") {
+		t.Errorf("%v:\n%s\nwant\n%s", err, got, want)
+	}
+	if out, msg, code := workloadCommand("replay", in, "--procs", "16"); code != 0 || !strings.Contains(out, "jobs ") {
+		t.Errorf("replay: exit %d, %s%s", code, out, msg)
+	}
+	if out, msg, code := workloadCommand("convert", in, "--split", dir); code != 0 || !strings.Contains(out, "year-2.swf: 1 records") {
+		t.Errorf("--split: exit %d, %s%s", code, out, msg)
+	}
+	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Berlin"); code != 2 || !strings.Contains(msg, "no such time zone") {
+		t.Errorf("exit %d, %s", code, msg)
+	}
+}
+
 func TestConvert_SplitsALogByPartition(t *testing.T) {
 	t.Parallel()
 	in := swfFile(t, "log.swf", "; Partition: 2 south\n1 10 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n2 11 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 5 -1 -1\n3 12 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n")
