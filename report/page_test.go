@@ -80,10 +80,13 @@ func TestPage_SameFactsSameBytes(t *testing.T) {
 // document is what the view of a page loads.
 func document(t testing.TB, page, id string) map[string]any {
 	t.Helper()
-	_, rest, ok := strings.Cut(page, `<script type="application/json" data-view="`+id+`">`)
-	text, _, _ := strings.Cut(rest, "</script>")
+	text := ""
+	for _, rest := range strings.Split(page, `<script type="application/json" data-view="`+id+`">`)[1:] {
+		piece, _, _ := strings.Cut(rest, "</script>")
+		text += piece
+	}
 	var d map[string]any
-	if err := json.Unmarshal([]byte(text), &d); !ok || err != nil {
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatalf("the page has no document %s: %v", id, err)
 	}
 	return d

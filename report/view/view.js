@@ -145,7 +145,7 @@ class View {
     if (this.#fresh("shares")) this.shares.replaceChildren(...(doc.shares ?? []).map(share));
     if (this.#fresh("fronts")) this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
     this.#key();
-    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), of: job })), doc.epoch);
+    this.jobs.due(jobs.length, () => jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), of: job })), doc.epoch);
     if (this.#fresh("tables")) this.#showTables(doc.tables ?? []);
     this.#renew();
     this.charts.show();
