@@ -109,7 +109,7 @@ func unpacked(t testing.TB, field any) string {
 func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 	t.Parallel()
 	d := document(t, html(t, tell(t, report.Options{Keep: true})), "run")
-	for _, want := range []string{`"name":"wave"`, `"name":"doomed"`, `"state":"abandoned"`, "11 credits short"} {
+	for _, want := range []string{`"wave"`, `"doomed"`, `"abandoned"`, "11 credits short"} {
 		if jobs := unpacked(t, d["jobs"]); !strings.Contains(jobs, want) {
 			t.Errorf("the jobs do not say %q", want)
 		}

@@ -1,7 +1,7 @@
 // The door: createView makes a view in an element; load and update show documents. See
 // package view for what they take.
 
-import { unpack, kinds } from "./pack.js";
+import { unpack, unpackJobs, kinds } from "./pack.js";
 import { Store } from "./store.js";
 import { Span } from "./span.js";
 import { Gantt } from "./gantt.js";
@@ -44,7 +44,7 @@ class View {
 
   async update(part) {
     const plain = { ...part };
-    for (const key of ["jobs", "stories", "loads"]) if (plain[key]?.packed) plain[key] = await unpack(plain[key]);
+    for (const key of ["jobs", "stories", "loads"]) if (plain[key]?.packed) plain[key] = await (key === "jobs" ? unpackJobs : unpack)(plain[key]);
     const lit = this.#lit();
     this.store.update(plain);
     this.#relight(lit);
