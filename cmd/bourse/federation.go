@@ -98,7 +98,7 @@ const (
 // folded prints a sentence in lines that fit a terminal. A mean and its interval stay
 // together.
 func folded(out io.Writer, sentence string) error {
-	const joined = "\u00a0±\u00a0"
+	const joined = "\ue000±\ue000" // of nothing that is taken for a space
 	lines := report.Wrapped(strings.ReplaceAll(sentence, " ± ", joined), proseWidth)
 	_, err := fmt.Fprintln(out, strings.ReplaceAll(strings.Join(lines, "\n"), joined, " ± "))
 	return err
