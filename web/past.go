@@ -21,8 +21,8 @@ type past struct {
 	mu    sync.Mutex
 	steps []step
 	nodes map[string][]view.Group // of each site as it has offered last: one that offers nothing has them still
-	heard map[string]bourse.Time // when each site has answered last, by its clock
-	taken int                    // steps in all: whether there is anything new
+	heard map[string]bourse.Time  // when each site has answered last, by its clock
+	taken int                     // steps in all: whether there is anything new
 }
 
 // step is how the sites stood at an instant, by their names.

@@ -222,12 +222,13 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "\nJobs with a command or a script really run here, as %s unless an [[account]] says otherwise.\n", as)
+		fmt.Fprintln(stdout)
+		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise.", as))
 	}
 	if len(links) == 1 {
 		fmt.Fprintf(stdout, "\nThe live page, by a link that is good for one browser, once, for %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)
 	} else {
-		fmt.Fprintf(stdout, "\nThe live page of each VO, by links that are good for one browser, once, for %s:\n", minutes(dash.LinkLife))
+		fmt.Fprintf(stdout, "\nThe live page of each VO; a link is good for one browser, once, for %s:\n", minutes(dash.LinkLife))
 		for _, l := range links {
 			fmt.Fprintf(stdout, "  %-5s  %s\n", l.VO, l.Link)
 		}
