@@ -69,8 +69,11 @@ func (r *Run) Write(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// ReadRun reads how the run of a folder was made.
+// ReadRun reads how the run of a folder was made; that file itself is taken for its folder.
 func ReadRun(dir string) (*Run, error) {
+	if filepath.Base(dir) == RunFile {
+		dir = filepath.Dir(dir)
+	}
 	path := filepath.Join(dir, RunFile)
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -35,7 +35,7 @@ func (r *Report) document(v shared, o documentOptions) (*view.Document, error) {
 	var err error
 	if len(r.brokers) > 0 {
 		d.JobsNote = r.jobsNote(len(jobs))
-		if d.Jobs, err = view.Pack(jobs); err != nil {
+		if d.Jobs, err = view.PackJobs(jobs); err != nil {
 			return nil, err
 		}
 		if d.Stories, err = view.Pack(stories); err != nil {

@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/report/view"
@@ -59,8 +60,8 @@ type page struct {
 
 // pageView is a run: its letter where there are two, and what its view loads.
 type pageView struct {
-	ID       string
-	Document template.JS
+	ID     string
+	Pieces []template.JS
 }
 
 type pageHead struct{ Title, Line, Finding string }
@@ -157,8 +158,24 @@ func (p *page) view(r *Report, letter string, v shared, o documentOptions) error
 	if err != nil {
 		return err
 	}
-	p.Views = append(p.Views, pageView{cmp.Or(letter, "run"), template.JS(text)})
+	p.Views = append(p.Views, pageView{cmp.Or(letter, "run"), inPieces(text)})
 	return nil
+}
+
+// onePiece is how much of a document one element of the page holds: a browser takes
+// almost twice as long to read one element of megabytes as many of this size.
+const onePiece = 60_000
+
+// inPieces cuts a document between its letters.
+func inPieces(text []byte) (list []template.JS) {
+	for len(text) > 0 {
+		n := min(onePiece, len(text))
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		list, text = append(list, template.JS(text[:n])), text[n:]
+	}
+	return list
 }
 
 // head names a run, with a letter where there are two.

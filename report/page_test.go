@@ -80,10 +80,13 @@ func TestPage_SameFactsSameBytes(t *testing.T) {
 // document is what the view of a page loads.
 func document(t testing.TB, page, id string) map[string]any {
 	t.Helper()
-	_, rest, ok := strings.Cut(page, `<script type="application/json" data-view="`+id+`">`)
-	text, _, _ := strings.Cut(rest, "</script>")
+	text := ""
+	for _, rest := range strings.Split(page, `<script type="application/json" data-view="`+id+`">`)[1:] {
+		piece, _, _ := strings.Cut(rest, "</script>")
+		text += piece
+	}
 	var d map[string]any
-	if err := json.Unmarshal([]byte(text), &d); !ok || err != nil {
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatalf("the page has no document %s: %v", id, err)
 	}
 	return d
@@ -106,7 +109,7 @@ func unpacked(t testing.TB, field any) string {
 func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 	t.Parallel()
 	d := document(t, html(t, tell(t, report.Options{Keep: true})), "run")
-	for _, want := range []string{`"name":"wave"`, `"name":"doomed"`, `"state":"abandoned"`, "11 credits short"} {
+	for _, want := range []string{`"wave"`, `"doomed"`, `"abandoned"`, "11 credits short"} {
 		if jobs := unpacked(t, d["jobs"]); !strings.Contains(jobs, want) {
 			t.Errorf("the jobs do not say %q", want)
 		}

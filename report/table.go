@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -56,7 +57,7 @@ func brokerName(b *BrokerSummary) string { return b.Name }
 // figures to the right. The first column and those whose head begins with "<"
 // hold words. It fits a terminal of Columns as well as it can, see fitted.
 func NewTable(head ...string) table.Writer {
-	t := &fitted{Writer: table.NewWriter(), words: []int{0}}
+	t := &fitted{Writer: table.NewWriter(), words: []int{0}, widths: make([]int, len(head))}
 	style := table.StyleDefault
 	style.Options = table.Options{SeparateHeader: true, SeparateFooter: true}
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
@@ -74,6 +75,7 @@ func NewTable(head ...string) table.Writer {
 			list[i].Align, list[i].AlignHeader, list[i].AlignFooter = text.AlignRight, text.AlignRight, text.AlignRight
 		}
 	}
+	t.measure(row)
 	t.AppendHeader(row)
 	t.columns = list
 	t.Writer.SetColumnConfigs(list)
@@ -88,12 +90,32 @@ const Columns = 80
 const leastWords = 8
 
 // fitted is a table that is narrowed where it is wider than a terminal: its columns move
-// together, then words are folded into several lines, the widest column first. Figures
-// are never cut: a table of many is as wide as they are.
+// together, then words are folded into several lines, the widest column first; if that is
+// not enough, intervals go below their means. Figures are never cut: a table of many is
+// as wide as they are.
 type fitted struct {
 	table.Writer
 	columns []table.ColumnConfig
 	words   []int // columns that hold words
+	widths  []int // of the columns with intervals below their means
+}
+
+// AppendRow notes how wide its cells are at least.
+func (t *fitted) AppendRow(row table.Row, configs ...table.RowConfig) {
+	t.measure(row)
+	t.Writer.AppendRow(row, configs...)
+}
+
+// AppendFooter likewise.
+func (t *fitted) AppendFooter(row table.Row, configs ...table.RowConfig) {
+	t.measure(row)
+	t.Writer.AppendFooter(row, configs...)
+}
+
+func (t *fitted) measure(row table.Row) {
+	for i, cell := range row[:min(len(row), len(t.widths))] {
+		t.widths[i] = max(t.widths[i], text.LongestLineLen(stacked(fmt.Sprint(cell), 0)))
+	}
 }
 
 // SetColumnConfigs leaves the widths to its caller, who knows better.
@@ -109,18 +131,37 @@ func (t *fitted) Render() string {
 		return out
 	}
 	t.Style().Box.PaddingRight = " "
-	out = t.Writer.Render()
+	if out = t.narrowed(t.columns); text.LongestLineLen(out) <= Columns {
+		return out
+	}
+	split := slices.Clone(t.columns)
+	for i := range split {
+		if !slices.Contains(t.words, i) {
+			split[i].WidthMax, split[i].WidthMaxEnforcer = t.widths[i], stacked
+		}
+	}
+	return t.narrowed(split)
+}
+
+// narrowed draws it with words folded as far as it takes.
+func (t *fitted) narrowed(columns []table.ColumnConfig) string {
+	columns = slices.Clone(columns)
+	t.Writer.SetColumnConfigs(columns)
+	out := t.Writer.Render()
 	for _, words := range [][]int{t.words[1:], t.words} { // names last
 		for most := Columns / 2; text.LongestLineLen(out) > Columns && most >= leastWords; most-- {
 			for _, i := range words {
-				t.columns[i].WidthMax, t.columns[i].WidthMaxEnforcer = most, folded
+				columns[i].WidthMax, columns[i].WidthMaxEnforcer = most, folded
 			}
-			t.Writer.SetColumnConfigs(t.columns)
+			t.Writer.SetColumnConfigs(columns)
 			out = t.Writer.Render()
 		}
 	}
 	return out
 }
+
+// stacked puts the interval of a figure below its mean.
+func stacked(cell string, _ int) string { return strings.Replace(cell, " ± ", "\n± ", 1) }
 
 // pieces are what folding leaves whole: words, and the parts of names and lists such as
 // broker.strategy and shortest-queue.
@@ -154,8 +195,8 @@ func render(w io.Writer, t table.Writer) error {
 	return err
 }
 
-// Wrapped cuts a sentence into lines that fit a terminal.
-func Wrapped(sentence string) []string { return wrap(sentence, tableWidth) }
+// Wrapped cuts a sentence into lines of at most width letters where words allow.
+func Wrapped(sentence string, width int) []string { return wrap(sentence, width) }
 
 // wrap cuts a sentence into lines of at most width letters where words allow.
 func wrap(sentence string, width int) []string {

@@ -45,3 +45,24 @@ func TestTable_FoldsBetweenWordsAndPartsOfNames(t *testing.T) {
 		}
 	}
 }
+
+// A table of figures with intervals that is too wide has the intervals below the means;
+// one that is not stays as it is.
+func TestTable_IntervalsGoBelowTheirMeansWhereThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	row := []any{2, "batch", "adaptive", "vo1", "+0.00 ± 0.00", "+0.27 ± 0.34", "+0.24 ± 0.30", "+1957 ± 1358 *", "+1090 ± 424 *"}
+	w := NewTable("#", "<broker.strategy", "<site.pricing", "<VO", "placed", "wait h", "finish h", "lost", "cost")
+	w.AppendRow(row)
+	want := `# broker.strategy site.pricing VO  placed wait h finish h     lost    cost
+---------------------------------------------------------------------------
+2 batch           adaptive     vo1  +0.00  +0.27    +0.24    +1957   +1090
+                                   ± 0.00 ± 0.34   ± 0.30 ± 1358 * ± 424 *`
+	if got := w.Render(); got != want {
+		t.Errorf("it is\n%s\nnot\n%s", got, want)
+	}
+	w = NewTable("#", "<VO", "placed", "wait h")
+	w.AppendRow([]any{row[0], row[3], row[4], row[5]})
+	if got := w.Render(); !strings.Contains(got, "+0.00 ± 0.00  +0.27 ± 0.34") {
+		t.Errorf("there is room, and it is\n%s", got)
+	}
+}

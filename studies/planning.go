@@ -87,7 +87,8 @@ var scenes = []scene{
 
 // points are the base point and those around it.
 func (g *scene) points() []point {
-	list := []point{basePoint, {name: "urgency 3", urgency: "3"}, {name: "urgency 5%", urgency: "5%"}}
+	def := bourse.DefaultUrgency().String()
+	list := []point{basePoint, {name: "urgency 3", urgency: "3"}, {name: "urgency " + def, urgency: def}}
 	if !g.traced {
 		list = append(list, point{name: "urgency 0", urgency: "0"}, point{name: "urgency 60", urgency: "60"})
 	}

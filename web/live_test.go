@@ -190,3 +190,26 @@ func TestLive_ShowsUseAndPriceOverTime(t *testing.T) {
 		}
 	}
 }
+
+// A site that offers nothing, as one that drains, keeps its nodes in the picture: what
+// it has sold runs there still.
+func TestLive_ADrainedSiteKeepsItsNodes(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s, north := brokerAPI(t, h), siteAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	h.pass(bourse.Minute)
+	eventually(t, func() bool { s.feed.past.mu.Lock(); defer s.feed.past.mu.Unlock(); return s.feed.past.taken > 0 })
+	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
+	submit(t, s, ben, wave("batch-0002"))
+	h.pass(bourse.Minute)
+	var list SiteList
+	call(t, s, olga, "GET", "/v1/sites", nil, &list)
+	if north := list.Sites[0]; north.Name != "north" || north.State != "drained" || len(north.Groups) > 0 {
+		t.Fatalf("north still offers: %+v", north)
+	}
+	_, doc, text := look(t, s, olga)()
+	if x := doc.Sites[0]; x.Name != "north" || x.State != "drained" || len(x.Groups) != 1 || x.Groups[0].Nodes != 16 || len(doc.Loads) != 2 {
+		t.Errorf("of north it tells %+v, of %d sites loads: %s", x, len(doc.Loads), text)
+	}
+}

@@ -20,8 +20,9 @@ const (
 type past struct {
 	mu    sync.Mutex
 	steps []step
-	heard map[string]bourse.Time // when each site has answered last, by its clock
-	taken int                    // steps in all: whether there is anything new
+	nodes map[string][]view.Group // of each site as it has offered last: one that offers nothing has them still
+	heard map[string]bourse.Time  // when each site has answered last, by its clock
+	taken int                     // steps in all: whether there is anything new
 }
 
 // step is how the sites stood at an instant, by their names.
@@ -34,7 +35,7 @@ type step struct {
 // of a node-hour.
 type point struct{ taken, price float64 }
 
-func newPast() *past { return &past{} }
+func newPast() *past { return &past{nodes: map[string][]view.Group{}} }
 
 // take notes how the sites stand, if one of them has answered since the last step.
 func (p *past) take(now bourse.Time, b *broker.Broker) {
@@ -48,12 +49,24 @@ func (p *past) take(now bourse.Time, b *broker.Broker) {
 		heard[v.Name] = v.Now
 		fresh = fresh || v.Now > p.heard[v.Name]
 		s.sites[v.Name] = pointOf(&v, now)
+		groups := make([]view.Group, len(v.Groups))
+		for i := range v.Groups {
+			groups[i] = view.Group{Name: v.Groups[i].Group.Name, Nodes: v.Groups[i].Group.Nodes}
+		}
+		p.nodes[v.Name] = groups
 	}
 	if n := len(p.steps); !fresh || n > 0 && now <= p.steps[n-1].at {
 		return
 	}
 	p.heard = heard
 	p.add(s)
+}
+
+// groups are those of a site as it has offered them last, nil if it never has.
+func (p *past) groups(site string) []view.Group {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nodes[site]
 }
 
 // add appends a step. What is too old goes and, of too many, every second of the older half.

@@ -236,6 +236,9 @@ func (p *picture) sites(list []Site) []view.Site {
 				low, high = min(low, price), max(high, price)
 			}
 		}
+		if len(s.Groups) == 0 { // what runs there is drawn on them
+			x.Groups = append(x.Groups, p.past.groups(s.Name)...)
+		}
 		cells := []any{nil, nil, nil, nil, p.at(s.Asked)}
 		if nodes > 0 {
 			price := view.Cell{Value: low, Words: fmt.Sprintf("%.3g", low)}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -90,7 +92,17 @@ const (
 	tableWidth = report.Columns
 	jobLeast   = 16
 	helpWidth  = 80 // of help
+	proseWidth = 78 // of sentences
 )
+
+// folded prints a sentence in lines that fit a terminal. A mean and its interval stay
+// together.
+func folded(out io.Writer, sentence string) error {
+	const joined = "\ue000±\ue000" // of nothing that is taken for a space
+	lines := report.Wrapped(strings.ReplaceAll(sentence, " ± ", joined), proseWidth)
+	_, err := fmt.Fprintln(out, strings.ReplaceAll(strings.Join(lines, "\n"), joined, " ± "))
+	return err
+}
 
 // cutMiddle shortens an identity, of which both ends tell something.
 func cutMiddle(s string, width int) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,8 @@ type logging struct {
 	calling
 	leg    int
 	follow bool
-	all    bool // parts
+	all    bool   // parts
+	head   string // of a part among several, before the first of what it has printed
 }
 
 // newLogs builds "bourse logs".
@@ -67,11 +69,12 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	var failures []error
 	for k := range max(len(j.Legs), 1) { // of none, the broker says why
 		if c.leg = k; len(j.Legs) > 1 && !c.json {
-			if _, err := fmt.Fprintf(out, "==> part %d, on %s <==\n", k, j.Legs[k].Site); err != nil {
-				return err
-			}
+			c.head = fmt.Sprintf("==> part %d, on %s <==\n", k, j.Legs[k].Site)
 		}
-		failures = append(failures, c.one(ctx, api, j.ID, out)) // the others may be reachable
+		err := c.one(ctx, api, j.ID, out)
+		if err != nil && !slices.ContainsFunc(failures, func(said error) bool { return said.Error() == err.Error() }) {
+			failures = append(failures, err) // the others may be reachable
+		}
 	}
 	return errors.Join(failures...)
 }
@@ -95,7 +98,8 @@ func (c *logging) one(ctx context.Context, api *client.Client, id string, out io
 		if c.json {
 			err = writeLine(out, o)
 		} else {
-			_, err = out.Write(o.Data)
+			_, err = out.Write(append([]byte(c.head), o.Data...))
+			c.head = ""
 		}
 		if err != nil {
 			return err

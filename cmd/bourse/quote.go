@@ -246,7 +246,8 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 	}
 	head := fmt.Sprintf("%s for %s on %s/%s at %s, policy %v, %s",
 		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.state.Policy, base)
-	fmt.Fprintf(out, "%s\n\n", strings.Join(report.Wrapped(head), "\n"))
+	_ = folded(out, head)
+	fmt.Fprintln(out)
 	width := reasonWidth - max(0, len(of.clock(now))-shortClock)
 	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
 	for i := range list {

@@ -6,8 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/report"
 )
 
 // newRoot builds the command tree. Every command stands in a file of its own.
@@ -70,7 +71,7 @@ func wrapHelp(cmd *cobra.Command) {
 	paragraphs := strings.Split(cmd.Long, "\n\n")
 	for i, p := range paragraphs {
 		if !strings.HasPrefix(p, " ") && !strings.Contains(p, "\n ") {
-			paragraphs[i] = text.WrapSoft(strings.ReplaceAll(p, "\n", " "), helpWidth)
+			paragraphs[i] = strings.Join(report.Wrapped(strings.ReplaceAll(p, "\n", " "), helpWidth), "\n")
 		}
 	}
 	cmd.Long = strings.Join(paragraphs, "\n\n")

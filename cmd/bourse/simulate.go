@@ -111,7 +111,10 @@ func (f *simulateFlags) list(stdout io.Writer) error {
 		return writeJSON(stdout, list)
 	}
 	for _, p := range list {
-		fmt.Fprintf(stdout, "%-14s %s\n", p.Name, p.About)
+		const left = 15
+		for i, line := range report.Wrapped(p.About, report.Columns-left) {
+			fmt.Fprintf(stdout, "%-*s%s\n", left, []string{p.Name, ""}[min(i, 1)], line)
+		}
 	}
 	return nil
 }
@@ -274,6 +277,6 @@ func (f *simulateFlags) tell(folder *runFolder, stdout io.Writer) error {
 		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s\n", f.out, strings.Join(folder.names(), ", "))
-	return err
+	fmt.Fprintln(stdout)
+	return folded(stdout, fmt.Sprintf("Files in %s: %s", f.out, strings.Join(folder.names(), ", ")))
 }

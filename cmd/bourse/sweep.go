@@ -177,9 +177,9 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 		return failed(err)
 	}
 	if f.out == "" {
-		_, err = fmt.Fprintln(stdout, "No files written; name a folder with --out DIR.")
+		_, err = fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 	} else {
-		_, err = fmt.Fprintf(stdout, "Files in %s: %s.\n", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", "))
+		err = folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
 	}
 	return failed(err)
 }
@@ -211,8 +211,7 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) e
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(out, sheet.finding())
-	return err
+	return folded(out, sheet.finding())
 }
 
 // table has a row for each point and VO whose cells are not empty.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -138,14 +140,69 @@ func TestSweepPlan_IsAScriptThatAShellTakes(t *testing.T) {
 			t.Errorf("%v: %s\n%s", err, b, out)
 		}
 	}
-	out, msg, code = workloadCommand("sweep", "plan", file, "--engine", "kubernetes", "--parts", "4")
-	if code != 0 || !strings.Contains(out, "completions: 4\n") || !strings.Contains(out, "completionMode: Indexed\n") {
-		t.Errorf("exit %d: %s%s", code, out, msg)
-	}
 	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "slurm", "--parts", "9"); code != 2 || !strings.Contains(msg, "8 runs in all") {
 		t.Errorf("more parts than runs: exit %d: %s", code, msg)
 	}
 	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "pbs", "--parts", "2"); code != 2 || !strings.Contains(msg, "slurm or kubernetes") {
 		t.Errorf("exit %d: %s", code, msg)
+	}
+}
+
+// The manifest is YAML whatever the names of files are, and what a pod's shell runs is
+// what a shell takes.
+func TestSweepPlan_IsAManifestWhateverTheNamesAre(t *testing.T) {
+	t.Parallel()
+	plain, _ := sweepFiles(t)
+	text, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plain", "it's: a #1 \"run\" & {x} - é", "- *a\t%b"} {
+		file := filepath.Join(filepath.Dir(plain), name+".toml")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, msg, code := workloadCommand("sweep", "plan", file, "--engine", "kubernetes", "--parts", "4", "--out", name, "--image", "here:5000/"+name)
+		if code != 0 {
+			t.Fatalf("exit %d: %s", code, msg)
+		}
+		var job struct {
+			Kind     string
+			Metadata struct{ Name string }
+			Spec     struct {
+				CompletionMode string `yaml:"completionMode"`
+				Completions    int
+				Template       struct {
+					Spec struct {
+						Containers []struct {
+							Image         string
+							Command, Args []string
+							Env           []struct{ Name, Value string }
+						}
+					}
+				}
+			}
+		}
+		if err := yaml.Unmarshal([]byte(out), &job); err != nil {
+			t.Errorf("%v in\n%s", err, out)
+			continue
+		}
+		if job.Kind != "Job" || job.Spec.CompletionMode != "Indexed" || job.Spec.Completions != 4 || len(job.Spec.Template.Spec.Containers) != 1 {
+			t.Fatalf("it is no indexed job of four:\n%s", out)
+		}
+		c := job.Spec.Template.Spec.Containers[0]
+		if c.Image != "here:5000/"+name || len(c.Env) != 1 || c.Env[0].Value != "4" || len(c.Args) != 1 {
+			t.Errorf("%s has %+v", name, c)
+			continue
+		}
+		shell := exec.Command("sh", "-c", strings.Replace(c.Args[0], "exec bourse", "printf '%s\\n'", 1))
+		shell.Env = append(os.Environ(), "JOB_COMPLETION_INDEX=3")
+		said, err := shell.Output()
+		if want := strings.Join([]string{"sweep", file, "--out", name + "/part-3", "--part", "auto", "--resume", ""}, "\n"); err != nil || string(said) != want {
+			t.Errorf("a pod runs %s (%v), not %s", said, err, want)
+		}
+	}
+	if _, msg, code := workloadCommand("sweep", "plan", plain, "--engine", "kubernetes", "--parts", "4", "--out", "a\nb"); code != 2 || !strings.Contains(msg, "line break") {
+		t.Errorf("a line break: exit %d: %s", code, msg)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,12 @@ func (p *sweepPlan) run(file string, stdout io.Writer) error {
 		return fmt.Errorf("--parts %d: the sweep has %d runs in all; take fewer parts", p.Parts, p.Runs)
 	}
 	p.File, p.Name = file, jobName(config.Name)
-	t := template.Must(template.New("").Funcs(template.FuncMap{"sh": shellQuoted}).Parse(text))
+	for _, word := range []string{p.File, p.Out, p.Image} { // comments name them too
+		if strings.ContainsAny(word, "\r\n") {
+			return fmt.Errorf("%q has a line break, which a script cannot hold: give it another name", word)
+		}
+	}
+	t := template.Must(template.New("").Funcs(template.FuncMap{"sh": shellQuoted, "yaml": yamlQuoted}).Parse(text))
 	return failed(t.Execute(stdout, p))
 }
 
@@ -71,8 +77,19 @@ func jobName(s string) string {
 	return strings.TrimSuffix("bourse-"+s[:min(len(s), 40)], "-")
 }
 
+// Command is what a pod's shell runs.
+func (p *sweepPlan) Command() string {
+	return fmt.Sprintf(`exec bourse sweep %s --out %s/part-"$JOB_COMPLETION_INDEX" --part auto --resume`, shellQuoted(p.File), shellQuoted(p.Out))
+}
+
 // shellQuoted is a word as a shell takes it.
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// yamlQuoted is a text as YAML takes it, whatever is in it: a string of JSON.
+func yamlQuoted(s string) (string, error) {
+	text, err := json.Marshal(s)
+	return string(text), err
+}
 
 const slurmPlan = `#!/bin/sh
 #SBATCH --job-name={{.Name}}
@@ -103,14 +120,14 @@ spec:
       restartPolicy: Never
       containers:
         - name: sweep
-          image: {{.Image}}
+          image: {{yaml .Image}}
           workingDir: /work
           env:
             - name: BOURSE_PARTS
               value: "{{.Parts}}"
           command: ["sh", "-c"]
           args:
-            - exec bourse sweep {{sh .File}} --out {{sh .Out}}/part-"$JOB_COMPLETION_INDEX" --part auto --resume
+            - {{yaml .Command}}
           volumeMounts:
             - name: work
               mountPath: /work

@@ -95,7 +95,7 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 // words says how many seeds meet the bound, and if it was enough to know of some.
 func (t *soughtTry) words() string {
 	if t.Share == nil {
-		return fmt.Sprintf("%d of the first %d seeds, too few", t.Met, t.Runs)
+		return fmt.Sprintf("%d of the first %s, too few", t.Met, plural(t.Runs, "seed", "seeds"))
 	}
 	return fmt.Sprintf("%d of %d seeds", t.Met, t.Runs)
 }
@@ -135,8 +135,7 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	if config.Runs < report.FewSeeds {
 		said += fmt.Sprintf(" %s: too few to tell shares of seeds; take %d or more.", plural(config.Runs, "seed", "seeds"), report.FewSeeds)
 	}
-	_, err := fmt.Fprintln(out, said)
-	return err
+	return folded(out, said)
 }
 
 // interval is that of the share of seeds; of a try that was cut short there is none.

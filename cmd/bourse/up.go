@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -142,20 +143,51 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return failed(err)
 	}
-	page, err := openDash(filepath.Join(f.dir, contextFile), 0)
+	pages, err := f.livePages()
 	if err != nil {
 		return failed(err)
 	}
-	defer page.serve(ctx)()
-	err = family.run(ctx, members, func() error { return f.announce(stdout, members, family, page) })
+	for i := range pages {
+		defer pages[i].serve(ctx)()
+	}
+	err = family.run(ctx, members, func() error { return f.announce(stdout, members, family, pages) })
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return failed(err)
 }
 
+// livePage is the live page of a VO, where there are several.
+type livePage struct {
+	vo string
+	*dashServer
+}
+
+// livePages opens a page for each broker: no VO sees another's.
+func (f *upFlags) livePages() ([]livePage, error) {
+	files := map[string]string{"": filepath.Join(f.dir, contextFile)}
+	if f.vos > 1 {
+		clear(files)
+		for i := range f.vos {
+			files[upVOName(i)] = contextOf(f.dir, upVOName(i))
+		}
+	}
+	var pages []livePage
+	for _, vo := range slices.Sorted(maps.Keys(files)) {
+		page, err := openDash(files[vo], 0)
+		if err != nil {
+			for _, p := range pages {
+				_ = p.listener.Close()
+			}
+			return nil, err
+		}
+		pages = append(pages, livePage{vo, page})
+	}
+	return pages, nil
+}
+
 // announce says where everything is, once everything is ready.
-func (f *upFlags) announce(stdout io.Writer, members []member, family *family, page *dashServer) error {
+func (f *upFlags) announce(stdout io.Writer, members []member, family *family, pages []livePage) error {
 	type row struct {
 		Agent  string `json:"agent"`
 		API    string `json:"api"`
@@ -167,13 +199,26 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 	for i, m := range members {
 		rows[i] = row{m.role + ":" + m.name, "https://" + m.http, m.listen, family.pid(m), filepath.Dir(m.file)}
 	}
-	link, _ := page.Link()
+	type link struct {
+		VO   string `json:"vo"`
+		Link string `json:"link"`
+	}
+	links := make([]link, len(pages))
+	for i := range pages {
+		links[i].VO = pages[i].vo
+		links[i].Link, _ = pages[i].Link()
+	}
 	if f.json {
-		return writeJSON(stdout, struct {
+		said := struct {
 			Context string `json:"context"`
 			Agents  []row  `json:"agents"`
-			Link    string `json:"link"` // to the live page, once
-		}{filepath.Join(f.dir, contextFile), rows, link})
+			Link    string `json:"link"`            // to the live page, once; of several VOs, the first one's
+			Links   []link `json:"links,omitempty"` // of several VOs
+		}{filepath.Join(f.dir, contextFile), rows, links[0].Link, nil}
+		if len(links) > 1 {
+			said.Links = links
+		}
+		return writeJSON(stdout, said)
 	}
 	w := report.NewTable("agent", "<API", "pid", "<folder")
 	for _, r := range rows {
@@ -191,13 +236,18 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "\nJobs with a command or a script really run here, as %s unless an [[account]] says otherwise.\n", as)
+		fmt.Fprintln(stdout)
+		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise.", as))
 	}
-	_, err := fmt.Fprintf(stdout, "\nThe live page, by a link that is good for one browser, once, for %s:\n  %s\n", minutes(dash.LinkLife), link)
-	if err != nil {
-		return err
+	if len(links) == 1 {
+		fmt.Fprintf(stdout, "\nThe live page, by a link that is good for one browser, once, for %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)
+	} else {
+		fmt.Fprintf(stdout, "\nThe live page of each VO; a link is good for one browser, once, for %s:\n", minutes(dash.LinkLife))
+		for _, l := range links {
+			fmt.Fprintf(stdout, "  %-5s  %s\n", l.VO, l.Link)
+		}
 	}
-	_, err = fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse dash%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, try, f.dir)
+	_, err := fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse dash%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, try, f.dir)
 	return err
 }
 

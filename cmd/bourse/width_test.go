@@ -60,3 +60,22 @@ func TestJobs_FitATerminalWithLongNames(t *testing.T) {
 		t.Errorf("an identity has lost an end:\n%s", out.String())
 	}
 }
+
+// A sentence is folded, and never between a mean and its interval.
+func TestFolded_AMeanStaysWithItsInterval(t *testing.T) {
+	t.Parallel()
+	for pad := range 20 {
+		var out bytes.Buffer
+		if err := folded(&out, strings.Repeat("x", 50+pad)+" has +7395 ± 5478 value lost, and so on to the end"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "+7395 ± 5478") || strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("it is\n%s", out.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > tableWidth {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}

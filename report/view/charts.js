@@ -8,7 +8,7 @@ const mostLines = 8; // sites with a price line of their own
 const ink = name => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Charts {
-  plots = []; #site = ""; #seen = false; #due = false; #shown = ""; #loads = null; #names = ""; #made = new Map();
+  plots = []; #site = ""; #chosen = ""; #seen = false; #due = false; #shown = ""; #loads = null; #names = ""; #made = new Map();
 
   constructor(store, span, key = "paid") {
     Object.assign(this, { store, span, key });
@@ -27,9 +27,10 @@ export class Charts {
 
   // show takes the loads as they are now, of one site by its name or of all. What is as it
   // was stays as it is drawn.
-  show(site = this.#site) {
+  show(site = this.#chosen) {
     const { loads = [], from, until, now } = this.store.doc, names = loads.map(l => l.site);
-    this.#site = names.includes(site) ? site : loads.length === 1 ? names[0] : "";
+    this.#chosen = site;
+    this.#site = names.includes(site) ? site : loads.length === 1 ? names[0] : ""; // the only one is nobody's choice
     if (names.join("\n") !== this.#names) {
       this.#names = names.join("\n");
       this.select.replaceChildren(...(loads.length > 1 ? [make("option", { value: "" }, `all ${loads.length} sites`)] : []), ...names.map(n => make("option", { value: n }, n)));

@@ -23,7 +23,7 @@ type Document struct {
 	SiteColumns []Column `json:"siteColumns,omitempty"` // of Site.Cells
 	Sites       []Site   `json:"sites,omitempty"`
 	Tables      []Table  `json:"tables,omitempty"`  // VOs, accounts, ...: by their titles
-	Jobs        any      `json:"jobs,omitempty"`    // []Job, or Packed
+	Jobs        any      `json:"jobs,omitempty"`    // []Job, or packed by PackJobs
 	Stories     any      `json:"stories,omitempty"` // of Story by the jobs' ids, or Packed
 	JobsNote    string   `json:"jobsNote,omitempty"`
 	Bars        any      `json:"bars,omitempty"` // []Bar, or *PackedBars

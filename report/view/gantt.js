@@ -70,14 +70,15 @@ export class Gantt extends EventTarget {
     this.dispatchEvent(new Event("painted"));
   }
 
-  // print paints all rows on sheets of their own, cut between sites.
+  // print paints all rows on sheets of their own, cut between sites or their groups: a
+  // site's name stays with its first group.
   print() {
     const sheets = [], width = 1000, most = 340; // so that what is left of a page takes one
     const { items, height } = place(this.store, this.shown, this.open, false);
     let from = 0;
     items.forEach((item, i) => {
       const next = items[i + 1], end = next ? next.y : height;
-      if (!next || next.y + next.h - from > most) { sheets.push([from, end]); from = end - 28; }
+      if (!next || !item.open && next.y + next.h + (next.open ? items[i + 2]?.h ?? 0 : 0) - from > most) { sheets.push([from, end]); from = end - 28; }
     });
     this.paper.replaceChildren(...sheets.map(([from, to]) => {
       const c = make("canvas"), g = c.getContext("2d");

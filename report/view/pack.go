@@ -15,10 +15,11 @@ import (
 const mostExact = 100_000
 
 // PackedBars are bars by columns: of each number the low bytes of all bars, then the next
-// bytes, so that what is 0 costs nothing and what is alike lies together.
+// bytes, so that what is alike lies together. Bytes that are 0 of all bars are left out.
 type PackedBars struct {
 	Unit    int64  `json:"unit"`    // of times, in milliseconds
 	Rows    []int  `json:"rows"`    // bars of each group, in the order of the sites
+	Planes  []int  `json:"planes"`  // of 24, those that are there
 	Columns string `json:"columns"` // base64 of DEFLATE: start, length, nodes, kind, number, used; four planes each
 	Parts   Packed `json:"parts"`   // of the legs, in the order of the bars: lists by column
 }
@@ -87,7 +88,15 @@ func PackBars(rows [][]Bar, jobs []string) (*PackedBars, error) {
 			at++
 		}
 	}
-	p.Columns = deflate(planes)
+	p.Planes = []int{}
+	var there []byte
+	for k := range 4 * columns {
+		plane := planes[k*n : (k+1)*n]
+		if slices.ContainsFunc(plane, func(b byte) bool { return b != 0 }) {
+			p.Planes, there = append(p.Planes, k), append(there, plane...)
+		}
+	}
+	p.Columns = deflate(there)
 	var err error
 	p.Parts, err = Pack(legs)
 	return p, err

@@ -27,6 +27,17 @@ export async function unpack(field) {
   return JSON.parse(new TextDecoder().decode(await inflate(field.packed)));
 }
 
+// unpackJobs gives the jobs of a document, which may be packed by columns.
+export async function unpackJobs(field) {
+  const c = await unpack(field);
+  if (!c?.words) return c ?? [];
+  const { words } = c, some = v => v ?? undefined, word = i => words[i] || undefined;
+  return c.name.map((name, i) => ({
+    id: c.id ? c.id[i] : `${words[c.vo[i]]}/${name}`, vo: word(c.vo[i]), user: word(c.user[i]), name, state: words[c.state[i]], submit: c.submit[i], start: some(c.start[i]), end: some(c.end[i]),
+    nodes: c.nodes[i], sites: c.sites[i].map(s => words[s]), cost: some(c.cost[i]), price: c.price[i] || undefined, why: word(c.why[i]),
+  }));
+}
+
 // The kinds of bars. From leg on they are of VOs.
 export const kinds = { immediate: 0, backfilled: 1, reserved: 2, shared: 3, leg: 4, sharedLeg: 5, held: 6 };
 
@@ -47,7 +58,10 @@ export async function unpackBars(packed) {
   const [bytes, parts] = await Promise.all([inflate(packed.columns), unpack(packed.parts)]);
   const n = packed.rows.reduce((a, b) => a + b, 0), bars = newBars(n, packed.rows.length), { unit } = packed;
   bars.parts = parts;
-  const plane = k => bytes.subarray(k * n, (k + 1) * n);
+  const zeros = new Uint8Array(n), plane = k => {
+    const at = packed.planes.indexOf(k);
+    return at < 0 ? zeros : bytes.subarray(at * n, (at + 1) * n);
+  };
   const [s0, s1, s2, s3, l0, l1, l2, l3, n0, n1, n2, n3, kind, , , , i0, i1, i2, i3, u0, u1, u2, u3] = Array.from({ length: 24 }, (_, k) => plane(k));
   const { leg } = kinds;
   let i = 0, legs = 0;

@@ -231,12 +231,13 @@ export class Painter {
       g.fillStyle = inks.ink;
       g.font = "600 12.5px system-ui, sans-serif";
       const line = item.open ? y + 16 : narrow ? y + 11 : y + 13;
-      g.fillText((item.open ? "▾ " : "▸ ") + fit(site.name, item.open || narrow ? width / 2 : left - 22), 2, line);
-      if (site.used && (item.open || narrow)) {
+      const name = (item.open ? "▾ " : "▸ ") + fit(site.name, item.open || narrow ? width / 2 : left - 22), room = width - g.measureText(name).width - 16;
+      g.fillText(name, 2, line);
+      if (site.used && room > 40 && (item.open || narrow)) {
         g.font = "11px system-ui, sans-serif";
         g.fillStyle = inks.faint;
         g.textAlign = "end";
-        g.fillText(fit(site.state ? site.state + "; " + site.used : site.used, width - 140), width - 1, line);
+        g.fillText(fit(site.state ? site.state + "; " + site.used : site.used, Math.min(room, width - 140)), width - 1, line);
         g.textAlign = "start";
       }
       return;

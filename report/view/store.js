@@ -1,6 +1,6 @@
 // The document as it stands: load takes one, update merges one into it.
 
-import { kinds, newBars, unpack, unpackBars } from "./pack.js";
+import { kinds, newBars, unpack, unpackBars, unpackJobs } from "./pack.js";
 
 const byKey = (list, key) => new Map((list ?? []).map(x => [x[key], x]));
 
@@ -14,7 +14,7 @@ export class Store {
 
   async load(doc) {
     this.doc = { ...doc };
-    [this.jobs, this.doc.loads, this.#plain] = [(await unpack(doc.jobs)) ?? [], await unpack(doc.loads), byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
+    [this.jobs, this.doc.loads, this.#plain] = [await unpackJobs(doc.jobs), await unpack(doc.loads), byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
     this.#packedStories = doc.stories;
     this.stories = null;
     this.sites = doc.sites ?? [];

@@ -3,6 +3,7 @@
 
 import { count, keepFocus, make, moment, money, spanWords } from "./words.js";
 
+const atOnce = 2_000; // rows of a table that is filled at once; those of more are when it is near
 const page = 25; // rows at first; each press of "more" adds four times as many
 const left = { word: true, state: true };
 
@@ -31,6 +32,32 @@ export class Table extends EventTarget {
     this.element = make("div", { class: "table" }, this.bar, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label ?? what },
       make("table", {}, make("thead", {}, make("tr", {}, ...this.heads)), this.body)), this.more);
   }
+
+  // due shows n rows that list makes: many are made when the table comes near, or is asked
+  // for one of them. A page of many blocks would else wait for rows that nobody sees.
+  due(n, list, epoch) {
+    this.#due = () => this.show(list(), epoch);
+    if (n <= atOnce || this.#near) return this.settle();
+    this.said.textContent = count(n, this.what);
+    if (this.#watch) return;
+    this.#watch = new IntersectionObserver(e => {
+      if (!e.some(x => x.isIntersecting)) return;
+      this.#near = true;
+      this.#watch.disconnect();
+      this.settle();
+    }, { rootMargin: "800px" });
+    this.#watch.observe(this.element);
+    addEventListener("beforeprint", () => this.settle());
+  }
+
+  // settle fills the table with what is due.
+  settle() {
+    const due = this.#due;
+    this.#due = null;
+    due?.();
+  }
+
+  #due = null; #near = false; #watch = null;
 
   // show takes rows, {key, cells}, and the epoch of their times.
   show(rows, epoch) {
@@ -85,6 +112,7 @@ export class Table extends EventTarget {
   }
 
   sort(i) {
+    this.settle();
     this.#sort = { by: i, down: this.#sort?.by === i && !this.#sort.down };
     this.heads.forEach((h, k) => k === i ? h.setAttribute("aria-sort", this.#sort.down ? "descending" : "ascending") : h.removeAttribute("aria-sort"));
     this.fill();
@@ -92,6 +120,7 @@ export class Table extends EventTarget {
 
   // open opens the row of a key, and shows it. Undefined closes what is open.
   open(key, move = true) {
+    this.settle();
     this.#open = key;
     const at = this.shown.findIndex(r => r.key === key);
     if (key !== undefined && at < 0 && this.rows.some(r => r.key === key)) { // it is filtered out

@@ -1,7 +1,7 @@
 // The door: createView makes a view in an element; load and update show documents. See
 // package view for what they take.
 
-import { unpack, kinds } from "./pack.js";
+import { unpack, unpackJobs, kinds } from "./pack.js";
 import { Store } from "./store.js";
 import { Span } from "./span.js";
 import { Gantt } from "./gantt.js";
@@ -44,7 +44,7 @@ class View {
 
   async update(part) {
     const plain = { ...part };
-    for (const key of ["jobs", "stories", "loads"]) if (plain[key]?.packed) plain[key] = await unpack(plain[key]);
+    for (const key of ["jobs", "stories", "loads"]) if (plain[key]?.packed) plain[key] = await (key === "jobs" ? unpackJobs : unpack)(plain[key]);
     const lit = this.#lit();
     this.store.update(plain);
     this.#relight(lit);
@@ -145,7 +145,7 @@ class View {
     if (this.#fresh("shares")) this.shares.replaceChildren(...(doc.shares ?? []).map(share));
     if (this.#fresh("fronts")) this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
     this.#key();
-    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), of: job })), doc.epoch);
+    this.jobs.due(jobs.length, () => jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), of: job })), doc.epoch);
     if (this.#fresh("tables")) this.#showTables(doc.tables ?? []);
     this.#renew();
     this.charts.show();
