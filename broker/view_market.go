@@ -128,7 +128,7 @@ type Spending struct {
 func (b *Broker) Spending(user string) Spending {
 	spent, pending := b.accounts.Spent(user)
 	s := Spending{User: user, Spent: spent, Pending: pending, Quota: bourse.MaxCredits, Left: b.accounts.UserLeft(user)}
-	if q, ok := b.cfg.Quotas[user]; ok {
+	if q, ok := b.accounts.Quota(user); ok {
 		s.Quota = q
 	}
 	return s
