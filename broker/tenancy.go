@@ -187,6 +187,9 @@ func (x *tenancy) quotas() map[string]bourse.Credits {
 	return all
 }
 
+// Terms are what a configuration says of users and tenants, for agents.ReadTerms.
+func (c *Config) Terms() []bourse.Holder { return c.holders() }
+
 // holders are the terms of a configuration as the file has them, in order.
 func (c *Config) holders() []bourse.Holder {
 	list := slices.SortedFunc(slices.Values(c.Holders), bourse.Holder.Compare)
