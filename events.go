@@ -14,7 +14,7 @@ func Facts() []interface{ Kind() string } {
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, LegProved{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, LegsDisowned{}, Amnesia{}, JobBroken{}, JobCancelled{},
-		SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{}, BudgetOpened{}, Deposited{}, BrokerImage{},
+		SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{}, BudgetOpened{}, Deposited{}, TermsRead{}, TermsGranted{}, BrokerImage{},
 		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
 	}
 }

@@ -35,6 +35,9 @@ type (
 		// Served are the users whose jobs it took, in the order in which it came to
 		// them; none where one user's jobs alone wait.
 		Served []UserLine `json:"turns,omitempty"`
+		// Tenants are how far those have come whose users' jobs it took; none where there
+		// are no tenants.
+		Tenants []TenantLine `json:"tenants,omitempty"`
 	}
 	// UserLine is how far a user's jobs were served: their line is behind all others
 	// from then on, or goes on where the batch was full.

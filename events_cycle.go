@@ -49,6 +49,7 @@ type (
 		Gone     bool    `json:"gone,omitempty"` // withdrawn while the offers were waited for
 
 		Barred []UserBarred `json:"barred,omitempty"` // sites left out: they are closed to its user
+		Bound  Reason       `json:"bound,omitzero"`   // why it is ready no sooner: a bound of its user or tenant
 	}
 	// SiteSeen is how a site answered a cycle's request for offers.
 	SiteSeen struct {

@@ -24,6 +24,7 @@ type (
 		Pacing   Pacing         `json:"pacing,omitzero"`
 		Budget   BudgetMemory   `json:"budget,omitzero"`
 		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have jobs that wait, first the one who is served next
+		Tenancy  TenancyMemory  `json:"tenancy,omitzero"`
 	}
 	// Pacing is what a broker's last cycles tell its next one.
 	Pacing struct {

@@ -29,6 +29,7 @@ const (
 	Expired     Code = "expired"     // the deadline passed while it waited
 	WithSite    Code = "site-lost"   // a site that carries a part of it does not answer any more
 	Waits       Code = "waits"       // what it could have can wait: something better may come
+	Bound       Code = "bound"       // a bound of its user or tenant is reached
 	After       Code = "after"       // a job that it comes after is not placed, has moved, or was given up
 
 	// Of a site that refuses a leg.

@@ -14,3 +14,20 @@ type Deposit struct {
 
 // Kind names the message.
 func (Deposit) Kind() string { return "Deposit" }
+
+// GrantTerms is an operator's word to a broker about a user or a tenant of the VO: terms
+// that count more than those of the broker's file, or that do so no more. It is answered by
+// an OperatorReply once it is durable. The same again changes nothing and is answered
+// alike.
+type GrantTerms struct {
+	Holder bourse.Holder
+	Drop   []string // names of terms, or "in"
+}
+
+// ReadTerms hands a broker the terms of its file, which was read again: they take the place
+// of those that it had before. It is answered by an OperatorReply once it is durable.
+type ReadTerms struct{ Holders []bourse.Holder }
+
+// Kind names the message.
+func (GrantTerms) Kind() string { return "GrantTerms" }
+func (ReadTerms) Kind() string  { return "ReadTerms" }

@@ -18,6 +18,8 @@ var operatorMessages = []Properties{
 	{SiteLost{}, Operator, Broker, Request, OperatorReply{}},
 	{SiteFound{}, Operator, Broker, Request, OperatorReply{}},
 	{Deposit{}, Operator, Broker, Request, OperatorReply{}},
+	{GrantTerms{}, Operator, Broker, Request, OperatorReply{}},
+	{ReadTerms{}, Operator, Broker, Request, OperatorReply{}},
 	{OperatorReply{}, Any, Operator, Reply, nil},
 	{SiteJoined{}, Outside, Broker, News, nil},
 	{SiteLeft{}, Outside, Broker, News, nil},

@@ -133,11 +133,46 @@ func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	case in.queue.size() >= in.cfg.MaxQueue:
 		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
-	if n, most := in.queue.of(j.User), in.cfg.terms(j.User).MaxWaiting; n >= most {
+	terms := in.termsOf(j.User)
+	if n, most := in.queue.of(j.User), terms.MaxWaiting; n >= most {
 		return reason(bourse.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
 			n, cmp.Or(j.User, "nobody by name"), most)
 	}
+	if t := terms.tenant; t.name != "" && in.waitingOf(t) >= t.waiting {
+		return reason(bourse.QueueFull, "%d jobs of %s already wait, its max_waiting is %d; submit it again when some of them are placed or cancelled", in.waitingOf(t), t.of, t.waiting)
+	}
+	if terms.most >= 0 && j.Priority > terms.most {
+		return reason(bourse.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.of, terms.most)
+	}
+	if why := in.never(terms, j); why.Refused() {
+		return why
+	}
 	return in.unrelated(j)
+}
+
+// waitingOf is how many jobs of a tenant wait.
+func (in *intake) waitingOf(t *tenantTerms) int {
+	n := 0
+	for _, l := range in.queue.lines {
+		if l.waiting > 0 && in.termsOf(l.user).tenant.name == t.name {
+			n += l.waiting
+		}
+	}
+	return n
+}
+
+// never refuses a job that takes more nodes at once than its user may ever have.
+func (in *intake) never(terms *userTerms, j *bourse.Job) bourse.Reason {
+	nodes := j.Nodes
+	for _, z := range j.Sizes {
+		nodes = min(nodes, z.Nodes)
+	}
+	for _, b := range []*bounds{&terms.bounds, &terms.tenant.bounds} {
+		if b.nodes > 0 && nodes > b.nodes {
+			return reason(bourse.Bound, "it takes %d nodes, and %s may have %d at once", nodes, b.of, b.nodes)
+		}
+	}
+	return bourse.Reason{}
 }
 
 // maxWorks bounds the bytes that the work of a broker's jobs takes, over or not.

@@ -13,6 +13,7 @@
 // Its components begin in these files:
 //
 //	memory       memory.go       all that follows from facts: jobs, transactions, sites, lives, accounts
+//	tenancy      tenancy.go      the terms of users and tenants; usage.go counts, bounds.go holds windows against them
 //	budget       budget.go       the VO's money for a time, deposits; pacing.go says what a credit weighs
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        jobs taken, cancelled, forgotten
@@ -97,6 +98,10 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.shifts.offerAnswer(now, from, m, out)
 	case agents.Deposit:
 		b.deposit(from, m, out)
+	case agents.GrantTerms:
+		b.grantTerms(from, m, out)
+	case agents.ReadTerms:
+		b.readTerms(from, m, out)
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:

@@ -29,6 +29,7 @@ type Config struct {
 	BudgetPeriod bourse.Duration           // so often the budget is added again, what is left stays; 0: it is not
 	Quotas       map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of their own
 	Users        map[string]UserTerms      // what differs for single users
+	Holders      []bourse.Holder           // tenants, who is in them, and further terms
 
 	Cycle   bourse.Duration // a cycle fires at every multiple of it,
 	Phase   bourse.Duration // plus this; see Phase
@@ -82,6 +83,9 @@ type Config struct {
 	Refusals int
 }
 
+// defaultMaxWaiting bounds the waiting jobs of a user who has no other bound.
+const defaultMaxWaiting = 100_000
+
 // Defaults returns the configuration of a broker of that name as documented for
 // scenario files; Sites and Budget are the caller's.
 func Defaults(name string) Config {
@@ -101,7 +105,7 @@ func Defaults(name string) Config {
 		BatchSize:  100,
 		MaxCycles:  4,
 		MaxQueue:   100_000,
-		MaxWaiting: 100_000,
+		MaxWaiting: defaultMaxWaiting,
 		MaxTries:   4,
 
 		Hold:      30 * bourse.Second,
@@ -204,13 +208,6 @@ type UserTerms struct {
 // MaxShare bounds the share of a user.
 const MaxShare = 1000
 
-// terms are those of a user, named or not.
-func (c *Config) terms(user string) UserTerms {
-	t := c.Users[user]
-	t.Share, t.MaxWaiting = cmp.Or(t.Share, 1), cmp.Or(t.MaxWaiting, c.MaxWaiting)
-	return t
-}
-
 func (c *Config) checkUsers() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Users)) {
 		switch t := c.Users[name]; {
@@ -218,6 +215,14 @@ func (c *Config) checkUsers() error {
 			return fmt.Errorf("broker %q: share %d of user %q is outside 1..%d", c.Name, t.Share, name, MaxShare)
 		case t.MaxWaiting < 0:
 			return fmt.Errorf("broker %q: max_waiting %d of user %q is below 1", c.Name, t.MaxWaiting, name)
+		}
+	}
+	for i, h := range c.Holders {
+		if err := bourse.CheckHolder(h); err != nil {
+			return fmt.Errorf("broker %q: %w", c.Name, err)
+		}
+		if i > 0 && c.Holders[i-1].Compare(h) >= 0 {
+			return fmt.Errorf("broker %q: the terms of %s stand twice, or are not in order", c.Name, h.Words())
 		}
 	}
 	return nil

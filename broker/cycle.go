@@ -168,7 +168,7 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
 	sch.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
-	c.batch, c.summary.Served = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.cfg.terms)
+	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.termsOf)
 	c.summary.Batch = len(c.batch)
 	c.entries = c.entries[:0]
 	for _, j := range c.batch {
@@ -176,7 +176,12 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 			sch.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
-		c.entries = append(c.entries, entry{job: j})
+		ready, bound := sch.chance(j, c.from, c.horizon)
+		if ready == bourse.Never {
+			sch.postpone(j, bound, false, out)
+			continue
+		}
+		c.entries = append(c.entries, entry{job: j, ready: ready, bound: bound})
 	}
 	if len(c.entries) == 0 {
 		sch.closeCycle(out)

@@ -22,7 +22,9 @@ func (mem *memory) Replay(at bourse.Time, f agents.Fact) {
 
 // apply brings the lasting state up to a fact. It sends nothing and depends on
 // nothing but the state, so that facts can be replayed.
-func (mem *memory) apply(f agents.Fact) {
+func (mem *memory) apply(f agents.Fact) { mem.counted(f, func() { mem.applyFact(f) }) }
+
+func (mem *memory) applyFact(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
 		mem.applySubmitted(f)
@@ -37,6 +39,7 @@ func (mem *memory) apply(f agents.Fact) {
 	case bourse.CycleClosed:
 		mem.cycles = f.Cycle
 		mem.queue.served(f.Served)
+		mem.queue.passed(f.Tenants)
 		mem.pacing.closed(f)
 		mem.queue.sweep()
 	case bourse.TxBegun:
@@ -114,8 +117,15 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.budget.open(mem.now, f, &mem.accounts)
 	case bourse.Deposited:
 		mem.budget.deposit(f, &mem.accounts)
+	case bourse.TermsRead:
+		mem.tenancy.file, mem.tenancy.read = f.Holders, true
+		mem.termsChanged()
+	case bourse.TermsGranted:
+		mem.tenancy.granted = grant(mem.tenancy.granted, f)
+		mem.termsChanged()
 	case bourse.TxForgotten:
 		mem.txs.forget(f.Txs)
+		mem.usage.prune()
 	case bourse.JobsForgotten:
 		mem.applyJobsForgotten(f)
 	case bourse.BrokerImage:
@@ -133,6 +143,10 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 		mem.names[f.Job.Name] = j
 	}
 	mem.works += f.Job.Work.Size() - j.Work.Size()
+	if was := j.User; j.stub && was != f.Job.User { // what a site has listed was another's
+		mem.countJob(j, -1)
+		defer mem.countJob(j, 1)
+	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
 	mem.link(j)
 	if j.state == bourse.JobAbandoned || j.last == nil { // a leg of a stub may still run

@@ -131,7 +131,13 @@ func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agen
 		ers.moved(now, e, ers.away(t.sites[0]), out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
+	legs := []bourse.Leg{l.what}
+	flex := flexOf(&e.request, legs)
+	if r := ers.overBounds(e.job.User, legs, 0, flex, e.job); r.Refused() {
+		ers.moved(now, e, r, out)
+		return
+	}
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.boundLeft(e.job.User, legs, flex)), []bourse.Credits{0})
 	if !ok {
 		ers.moved(now, e, reason(bourse.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
@@ -140,6 +146,6 @@ func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agen
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
 	f.Replaces, f.Versions = []bourse.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
-	f.Flex = flexOf(&e.request, f.Legs)
+	f.Flex = flex
 	e.try = ers.co.open(now, f, t.run, false, out)
 }

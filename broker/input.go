@@ -15,7 +15,8 @@ func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 	for i := range c.entries {
 		j := c.entries[i].job
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
-			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.bars.among(now, j.User, sch.sites)}
+			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.bars.among(now, j.User, sch.sites), Bound: c.entries[i].bound}
+		in.Jobs[i].Request.Ready = max(in.Jobs[i].Request.Ready, c.entries[i].notBefore())
 	}
 	return in
 }
@@ -59,13 +60,13 @@ func (sch *scheduler) whatIsKnownNow() (gone []string) {
 	c := &sch.cycle
 	q := &c.quotes
 	q.Left, q.Away, q.Gone = sch.accounts.Left(), sch.someAway(), make([]bool, len(c.entries))
-	if len(sch.cfg.Quotas) > 0 {
+	if sch.accounts.Quotas() {
 		q.Quotas = map[string]bourse.Credits{}
 	}
 	for i := range c.entries {
 		j := c.entries[i].job
 		q.Gone[i] = c.entries[i].over
-		if _, ok := sch.cfg.Quotas[j.User]; ok {
+		if _, ok := sch.accounts.Quota(j.User); ok {
 			q.Quotas[j.User] = sch.accounts.UserLeft(j.User)
 		}
 		if j.state == bourse.JobWithdrawn {

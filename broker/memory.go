@@ -19,6 +19,8 @@ type memory struct {
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
+	tenancy  tenancy
+	usage    usage
 	pacing   pacing
 	cycles   uint64 // closed so far
 	works    int    // bytes that the work of the jobs takes
@@ -32,12 +34,14 @@ type memory struct {
 	touched []*job            // in this step, of those that come after others or others after them
 	lasts   []bourse.TxID     // of each job its latest try, while an image is read
 	lines   []bourse.UserLine // the order in which users are served, likewise
-	part    int               // maxPart, less in tests
+	// of an image of an earlier version, while it is read: what its transactions take is not in it
+	uncounted bool
+	part      int // maxPart, less in tests
 }
 
 // newMemory is that of a broker that has done nothing yet.
 func newMemory(cfg Config) memory {
-	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
+	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
 	mem.reset()
 	for _, id := range cfg.Sites {
 		mem.peers.ensure(0, id).member = true
@@ -53,7 +57,19 @@ func (mem *memory) reset() {
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
+	mem.tenancy, mem.usage = tenancy{file: mem.cfg.holders()}, usage{}
+	mem.termsChanged()
 }
+
+// termsChanged has what follows from the terms follow from those that are there now.
+func (mem *memory) termsChanged() {
+	mem.tenancy.changed()
+	mem.usage.stale = true
+	mem.accounts.Bound(mem.tenancy.quotas())
+}
+
+// termsOf are those of a user.
+func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(user, mem.cfg.MaxWaiting) }
 
 // settle checks whether a job's window is over. If it was carried to its end the
 // job is done, else it waits again.

@@ -104,7 +104,14 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	for i := range a.Legs {
 		base[i] = a.Legs[i].Base.Base
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User)), base)
+	legs := a.What()
+	flex := flexOf(&e.request, legs)
+	if r := ers.overBounds(e.job.User, legs, sumOf(base), flex, e.job); r.Refused() {
+		ers.finish(e)
+		ers.moved(now, e, r, out)
+		return
+	}
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.boundLeft(e.job.User, legs, flex)), base)
 	if !ok {
 		ers.finish(e)
 		ers.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
@@ -119,7 +126,7 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.Legs[i].What)
 		f.Replaces[i], f.Versions[i] = ers.replaced(e.job, site, taken)
 	}
-	f.Flex = flexOf(&e.request, f.Legs)
+	f.Flex = flex
 	e.try = ers.co.open(now, f, nil, false, out)
 }
 

@@ -215,15 +215,19 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
 		return reason(bourse.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
 	}
+	what := l.what
+	what.Start, what.End = o.Start, o.End
+	flex := bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
+	if r := shi.overBounds(j.User, []bourse.Leg{what}, price, flex, j); r.Refused() {
+		return r
+	}
 	e := &errand{job: j, request: j.Request, asker: asker}
 	shi.errands.newErrand(e)
 	f := shi.co.newTx(j, 1)
-	what := l.what
-	what.Start, what.End = o.Start, o.End
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []bourse.Credits{price}, e.request, o.Number
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []bourse.LegID{o.Leg}, []uint32{o.Version}
-	f.Flex = bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
+	f.Flex = flex
 	e.try = shi.co.open(now, f, t.run, false, out)
 	return bourse.Reason{}
 }

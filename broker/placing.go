@@ -17,7 +17,17 @@ type entry struct {
 	tried []int          // numbers of the alternatives that are not tried again
 	last  int            // number of the alternative tried last
 	over  bool           // placed or postponed
+	ready bourse.Time    // a bound of its user or tenant allows no window sooner,
+	bound bourse.Reason  // this one
 	why   bourse.Reason  // why an alternative fell out last
+}
+
+// notBefore is when a bound allows a window, 0 if none stands in the way.
+func (e *entry) notBefore() bourse.Time {
+	if !e.bound.Refused() {
+		return 0
+	}
+	return e.ready
 }
 
 // postponed leaves jobs that a plan has no window for to a later cycle, but for those
@@ -29,6 +39,9 @@ func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 			continue
 		}
 		e.over = true
+		if e.bound.Refused() { // it was looked for only from then on, and may have had a window before
+			list[i].Reason, list[i].Final = e.bound, false
+		}
 		sch.postpone(e.job, list[i].Reason, list[i].Final, out)
 	}
 }
@@ -141,7 +154,14 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User), sch.bars.why(name, e.job.User))
 		}
 	}
-	return planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User)
+	if r := planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User); r.Refused() {
+		return r
+	}
+	if !sch.bound(e.job.User) {
+		return bourse.Reason{}
+	}
+	legs := a.What()
+	return sch.overBounds(e.job.User, legs, a.Cost, flexOf(&e.job.Request, legs), nil)
 }
 
 // premium is what may be paid for a window beyond its quotes before another one, or
@@ -172,6 +192,10 @@ func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits
 	c := &sch.cycle
 	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
 	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
+	if sch.bound(e.job.User) {
+		legs := a.What()
+		spare = min(spare, sch.boundLeft(e.job.User, legs, flexOf(&e.job.Request, legs))-a.Cost)
+	}
 	list := make([]bourse.Credits, len(a.Legs))
 	for i := range a.Legs {
 		extra := min(slack, spare)

@@ -19,6 +19,7 @@ type queue struct {
 	fresh   int
 	due     int
 	places  uint64 // given so far
+	pass    passes // of tenants, see pass.go
 }
 
 // line is the jobs of one user.
@@ -125,59 +126,99 @@ func (q *queue) done(j *job) {
 
 // take appends at most n due jobs to batch, and says whose jobs they are, in the
 // order in which it came to their users; nothing, where only one user has jobs that
-// wait. The lines with the highest priority that an operator has given come first.
-// Lines of one priority are served round robin: each has as many jobs taken as its
-// share, in its own order, and is behind the others then. The lines stay where they
-// are until the answer is applied, by served.
-func (q *queue) take(batch []*job, n int, terms func(user string) UserTerms) ([]*job, []bourse.UserLine) {
+// wait; and how far the tenants have come by that, nothing where there are none. The
+// highest priority comes first: that of a line by an operator's word, and on top of it
+// what a job of it may ask for. Within a priority the tenants share the places by
+// what their jobs ask for, see pass, and the lines of one tenant are served round robin:
+// each has as many jobs taken as its share, in its own order, and is behind the others
+// then. The lines stay where they are until the answer is applied, by served and passed.
+func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([]*job, []bourse.UserLine, []bourse.TenantLine) {
 	var list []*service
+	var levels []int
 	users := 0
 	for _, l := range q.lines {
 		users += min(l.waiting, 1)
 		if l.due > 0 {
 			x := terms(l.user)
-			list = append(list, &service{line: l, used: l.used, share: x.Share, priority: x.Priority})
+			t := &service{line: l, used: l.used, share: x.Share, priority: x.Priority, raise: x.raise, tenant: x.tenant}
+			list, levels = append(list, t), append(levels, t.levels()...)
 		}
 	}
 	slices.SortFunc(list, (*service).before)
+	slices.Sort(levels)
 	served, most := 0, len(batch)+n
-	for first := 0; first < len(list); {
-		last := first
-		for last < len(list) && list[last].priority == list[first].priority {
-			last++
-		}
-		batch = q.rounds(batch, list[first:last:last], most, &served)
-		first = last
+	passes := q.running(list)
+	for _, level := range slices.Backward(slices.Compact(levels)) {
+		batch = q.share(batch, list, level, most, &served, passes)
 	}
 	if users < 2 {
-		return batch, nil
+		return batch, nil, passes.lines()
 	}
-	return batch, servedLines(list)
+	return batch, servedLines(list), passes.lines()
 }
 
-// rounds takes from lines of one priority, until the batch has as many jobs as it
-// can hold.
-func (q *queue) rounds(batch []*job, list []*service, most int, served *int) []*job {
-	for len(list) > 0 && len(batch) < most {
-		t := list[0]
-		j := q.next(t)
-		if j == nil {
-			list = list[1:]
+// share takes from lines of one level, until the batch has as many jobs as it can hold:
+// always from the tenant with the least pass, of equal ones the first by name.
+func (q *queue) share(batch []*job, list []*service, level, most int, served *int, passes passes) []*job {
+	var all []*rota
+	for _, t := range list {
+		if t.raise == 0 && t.priority != level {
 			continue
 		}
+		i := slices.IndexFunc(all, func(r *rota) bool { return r.tenant.name == t.tenant.name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &rota{tenant: t.tenant})
+		}
+		all[i].list = append(all[i].list, t)
+	}
+	for len(all) > 0 && len(batch) < most {
+		first := slices.MinFunc(all, func(a, b *rota) int {
+			return cmp.Or(cmp.Compare(passes[a.tenant.name], passes[b.tenant.name]), cmp.Compare(a.tenant.name, b.tenant.name))
+		})
+		j := q.turn(first, level, served)
+		if j == nil {
+			all = slices.DeleteFunc(all, func(r *rota) bool { return r == first })
+			continue
+		}
+		batch = append(batch, j)
+		if passes != nil {
+			passes[first.tenant.name] += q.stride(j, first.tenant)
+		}
+	}
+	return batch
+}
+
+// rota is the lines of one tenant on one level, next first.
+type rota struct {
+	tenant *tenantTerms
+	list   []*service
+}
+
+// turn takes the next job of a tenant; nil if it has none on this level.
+func (q *queue) turn(r *rota, level int, served *int) *job {
+	for len(r.list) > 0 {
+		t := r.list[0]
+		j := q.peek(t, level)
+		if j == nil {
+			r.list = r.list[1:]
+			continue
+		}
+		q.done(j)
+		t.at++
 		j.taken = true
 		q.look(j)
-		batch = append(batch, j)
 		if t.used == 0 || t.began == 0 {
 			*served++
 			t.began = *served
 		}
 		if t.used++; t.used >= t.share || t.line.due == 0 {
 			t.used = 0
-			list = append(list[1:], t)
+			r.list = append(r.list[1:], t)
 		}
+		return j
 	}
-	return batch
+	return nil
 }
 
 // service is a line as take goes through it.
@@ -187,24 +228,47 @@ type service struct {
 	used            int // jobs taken of the share that is not used up
 	began           int // when take came to it last: first, second, ...; 0: never
 	share, priority int
+	raise           int // so much of a job's priority counts beside other lines
+	tenant          *tenantTerms
 }
 
-// before is the order of service: priority, whose share is not used up, place.
+// level is the priority of a job of the line beside other lines.
+func (t *service) level(j *job) int { return t.priority + min(max(j.Priority, 0), t.raise) }
+
+// levels are those of its jobs.
+func (t *service) levels() []int {
+	if t.raise == 0 {
+		return []int{t.priority}
+	}
+	var list []int
+	for _, j := range t.line.jobs {
+		if n := len(list); j.due && (n == 0 || list[n-1] != t.level(j)) {
+			list = append(list, t.level(j))
+		}
+	}
+	return list
+}
+
+// before is the order of service among equals: whose share is not used up, place.
 func (t *service) before(o *service) int {
-	return cmp.Or(cmp.Compare(o.priority, t.priority), cmp.Compare(min(o.used, 1), min(t.used, 1)), cmp.Compare(t.line.place, o.line.place))
+	return cmp.Or(cmp.Compare(min(o.used, 1), min(t.used, 1)), cmp.Compare(t.line.place, o.line.place))
 }
 
-// next is the next job of a line that a batch can take; nil if there is none.
-func (q *queue) next(t *service) *job {
+// peek is the next job of a line that a batch can take on a level; nil if there is none.
+func (q *queue) peek(t *service, level int) *job {
 	for l := t.line; l.due > 0 && t.at < len(l.jobs); t.at++ {
 		j := l.jobs[t.at]
 		if !j.due {
 			continue
 		}
-		q.done(j)
-		if j.state == bourse.JobWaiting && !j.held {
-			return j
+		if j.state != bourse.JobWaiting || j.held {
+			q.done(j)
+			continue
 		}
+		if t.level(j) < level {
+			return nil // its jobs are in order of priority
+		}
+		return j
 	}
 	return nil
 }

@@ -15,11 +15,15 @@ import (
 // testQueue is a queue of jobs that never fit, with its naive twin for one user.
 type testQueue struct {
 	queue
-	n     int
-	terms map[string]UserTerms
+	n       int
+	terms   map[string]UserTerms
+	holders []bourse.Holder
 }
 
-func (q *testQueue) of(user string) UserTerms { return (&Config{Users: q.terms}).terms(user) }
+func (q *testQueue) of(user string) *userTerms {
+	x := tenancy{file: (&Config{Users: q.terms, Holders: q.holders, MaxWaiting: defaultMaxWaiting}).holders()}
+	return x.user(user, defaultMaxWaiting)
+}
 
 func (q *testQueue) add(user string, priority int) *job {
 	q.n++
@@ -30,7 +34,8 @@ func (q *testQueue) add(user string, priority int) *job {
 
 // batch takes a batch, and applies what came of it.
 func (q *testQueue) batch(n int) (users, names []string) {
-	list, served := q.take(nil, n, q.of)
+	list, served, passes := q.take(nil, n, q.of)
+	q.passed(passes)
 	for _, j := range list {
 		j.taken = false
 		users, names = append(users, j.User), append(names, j.Name)
@@ -147,7 +152,7 @@ func TestQueue_OfOneUserIsOneList(t *testing.T) {
 					delete(due, j.Name)
 				}
 			}
-			taken, served := q.take(nil, n, q.of)
+			taken, served, _ := q.take(nil, n, q.of)
 			var got []string
 			for _, j := range taken {
 				got, j.taken = append(got, j.Name), false

@@ -157,7 +157,15 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 // tryRepair begins a transaction of legs that stand in for the lost one, if the
 // money is there.
 func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User))
+	what := make([]bourse.Leg, len(legs))
+	for i := range legs {
+		what[i] = legs[i].Leg
+	}
+	if r := ers.overBounds(e.job.User, what, sumOf(base), bourse.Flex{}, nil); r.Refused() {
+		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
+		return
+	}
+	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.boundLeft(e.job.User, what, bourse.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
@@ -189,10 +197,7 @@ func (ers *errands) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
 // share makes limits of what is left: each leg's base price and an equal part of
 // the rest; false if the base prices alone pass it.
 func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) {
-	var sum bourse.Credits
-	for _, c := range base {
-		sum = sum.Plus(c)
-	}
+	sum := sumOf(base)
 	if sum > left || left < 0 {
 		return nil, false
 	}
@@ -201,6 +206,14 @@ func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) 
 		limits[i] += (left - sum) / bourse.Credits(len(base))
 	}
 	return limits, true
+}
+
+func sumOf(list []bourse.Credits) bourse.Credits {
+	var sum bourse.Credits
+	for _, c := range list {
+		sum = sum.Plus(c)
+	}
+	return sum
 }
 
 // remaining is what is left of a job's budget: less what its legs cost, plus

@@ -96,6 +96,18 @@ func (s *story) command(d *datadriven.TestData) {
 		s.after(seconds(s.t, d, "wait", 0))
 	case "crash":
 		s.crash(d)
+	case "grant": // an operator grants "ana max_nodes=4", or drops "ana -max_nodes"
+		f := strings.Fields(d.Input)
+		m := agents.GrantTerms{Holder: bourse.Holder{User: f[0], Terms: bourse.Grants{}}}
+		for _, x := range f[1:] {
+			if name, ok := strings.CutPrefix(x, "-"); ok {
+				m.Drop = append(m.Drop, name)
+				continue
+			}
+			name, value, _ := strings.Cut(x, "=")
+			m.Holder.Terms[name] = int64(number(s.t, value))
+		}
+		s.step("operator:olga", m)
 	case "silent": // a site makes no offers any more
 		s.free[siteID(strings.TrimSpace(d.Input))] = -1
 	case "sure": // sites confirm again whenever they are asked

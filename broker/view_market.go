@@ -121,6 +121,7 @@ type Spending struct {
 	Pending bourse.Credits // promised for legs that are held
 	Quota   bourse.Credits // MaxCredits: no bound of their own
 	Left    bourse.Credits // under the quota; MaxCredits without one
+	Tenant  string         // that the user is in; "": none
 }
 
 // Spending returns what a user has spent, net of what sites gave back, and what
@@ -128,7 +129,8 @@ type Spending struct {
 func (b *Broker) Spending(user string) Spending {
 	spent, pending := b.accounts.Spent(user)
 	s := Spending{User: user, Spent: spent, Pending: pending, Quota: bourse.MaxCredits, Left: b.accounts.UserLeft(user)}
-	if q, ok := b.cfg.Quotas[user]; ok {
+	s.Tenant, _ = b.tenancy.in(user)
+	if q, ok := b.accounts.Quota(user); ok {
 		s.Quota = q
 	}
 	return s

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -10,6 +11,10 @@ import (
 // factWords shows a fact in one line of a trace.
 func factWords(f agents.Fact) string {
 	switch f := f.(type) {
+	case bourse.TermsRead:
+		return "terms read of " + holderWords(f.Holders...)
+	case bourse.TermsGranted:
+		return fmt.Sprintf("terms granted to %s, dropped %v", holderWords(f.Holder), f.Drop)
 	case bourse.JobSubmitted:
 		return fmt.Sprintf("submitted %s", f.Job.Name)
 	case bourse.SubmissionRefused:
@@ -121,4 +126,21 @@ func rareWords(f agents.Fact) string {
 		return fmt.Sprintf("settled the claim for %v, %v: costs %v", f.Leg, f.State, f.Cost)
 	}
 	return f.Kind()
+}
+
+func holderWords(list ...bourse.Holder) string {
+	var words []string
+	for _, h := range list {
+		s := h.Words()
+		for _, t := range bourse.TermList() {
+			if v, ok := h.Terms[t.Name]; ok {
+				s += " " + t.Name + "=" + t.Words(v)
+			}
+		}
+		if h.In != "" {
+			s += " in " + h.In
+		}
+		words = append(words, s)
+	}
+	return strings.Join(words, "; ")
 }

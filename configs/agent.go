@@ -101,8 +101,16 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 		if cfg.Users == nil {
 			cfg.Users = map[string]broker.UserTerms{}
 		}
-		cfg.Users[u.Name] = broker.UserTerms{Share: u.Share, Priority: u.Priority, MaxWaiting: u.MaxWaiting}
+		x := broker.UserTerms{Share: u.Share, Priority: u.Priority, MaxWaiting: u.MaxWaiting}
+		if x.Share == 1 { // what holds anyway is not set
+			x.Share = 0
+		}
+		if x.MaxWaiting == b.MaxWaiting {
+			x.MaxWaiting = 0
+		}
+		cfg.Users[u.Name] = x
 	}
+	cfg.Holders = b.holders()
 	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
 	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
 	cfg.Weights = search.Weights{Time: int64(b.Weights.Time), Cost: int64(b.Weights.Cost), Finish: int64(b.Weights.Finish)}

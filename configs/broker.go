@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
 )
@@ -30,6 +32,7 @@ type Broker struct {
 	BatchSize       int              // waiting jobs that start a cycle at once, 1..1,000,000; default 100
 	MaxWaiting      int              // jobs of one user that wait at once, 1..100,000; default 100,000 in a scenario, 10,000 as a process
 	Users           []User           // [[broker.user]]: what differs for single users; nil if none
+	Tenants         []Tenant         // [[broker.tenant]]: groups of users; nil if none
 	Lead            bourse.Duration  // no window starts sooner than this: 0 or from 10 s; default 0 in a scenario, 60 s as a process
 	LostAfter       *bourse.Duration // how long a site with a leg that is due may leave questions unanswered, from 2 s; nil: a share of the leg's notice ("auto", the default)
 	NeverLost       bool             // only an operator's word makes a site a lost one ("never")
@@ -46,9 +49,10 @@ type Weights struct{ Time, Cost, Finish Thousandths }
 // User is what an operator grants a user whose jobs wait beside those of others.
 type User struct {
 	Name       string
-	Share      int // jobs taken into a batch in each of the user's turns, 1..1000; default 1
-	Priority   int // users with a higher one come first, -1000..1000; default 0
-	MaxWaiting int // of this user, 1..100,000; default: the broker's
+	Share      int           // jobs taken into a batch in each of the user's turns, 1..1000; default 1
+	Priority   int           // users with a higher one come first, -1000..1000; default 0
+	MaxWaiting int           // of this user, 1..100,000; default: the broker's
+	Terms      bourse.Grants // further terms, those that are given; never nil
 }
 
 // maxUsers bounds the users of a broker that are named.
@@ -111,7 +115,7 @@ func (t *table) single(key string) *table {
 // keys lists what a broker may hold. until is the length of the scenario around
 // it, 0 if there is none.
 func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
-	users := map[string]int{}
+	users, tenants, members := map[string]int{}, map[string]int{}, map[string]int{}
 	return keys{
 		named("name", &b.Name, names, "vo1", "that of the virtual organisation (VO)"),
 		amount("budget", &b.Budget, 0, "what the VO has to spend, in each period").must("50000.0"),
@@ -134,7 +138,8 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		amount("lead", &b.Lead, lead, "no window starts sooner; 0 (only in a scenario) or from 10s").byDefault(`"0s" in a scenario, "60s" as a process`),
 		auto("budget_limit", &b.BudgetLimit, "B*, what a cycle may spend; auto: by the formula. Of strategy batch"),
 		auto("time_limit", &b.TimeLimit, "T*, what a cycle's jobs may take together; auto: by the formula. Of strategy batch"),
-		each("user", &b.Users, maxUsers, func(u *User) keys { return u.keys(b.MaxWaiting, users) }, "users who are not like the others"),
+		each("user", &b.Users, maxUsers, func(u *User) keys { return u.keys(b.MaxWaiting, users) }, "users who are not like the others; `*`: everyone who has nothing of their own"),
+		each("tenant", &b.Tenants, maxTenants, func(x *Tenant) keys { return x.keys(tenants, members) }, "groups of users: what they may have together"),
 		custom("lost_after", about{kind: "duration", def: `"auto"`, limits: "from 2s", words: []string{"auto", "never"}}, b.lostAfter,
 			"how long a site with a leg that is due may leave questions unanswered; auto: a share of the leg's notice"),
 		share("accept_shifts", &b.AcceptShifts, 0, 0, One, "share of the offers to shift a job that its users accept; only in a scenario"),
@@ -179,12 +184,15 @@ func (b *Broker) quota(t *table, user string) {
 
 // keys lists what differs for a user; waiting is how many jobs of others may wait.
 func (u *User) keys(waiting int, names map[string]int) keys {
-	return keys{
+	u.Terms = bourse.Grants{}
+	return slices.Concat(keys{
 		named("name", &u.Name, names, "ana", "the user"),
 		whole("share", &u.Share, 1, 1, broker.MaxShare, "jobs taken into a batch in each of the user's turns"),
 		whole("priority", &u.Priority, 0, -1000, 1000, "users with a higher one come first"),
 		whole("max_waiting", &u.MaxWaiting, waiting, 1, 100_000, "so many jobs of the user wait; more are refused").byDefault("the broker's"),
-	}
+	}, terms(u.Terms, func(t bourse.Term) bool {
+		return t.Name != bourse.TermShare && t.Name != bourse.TermPriority && t.Name != bourse.TermMaxWaiting && t.Name != bourse.TermQuota
+	}))
 }
 
 // keys lists what algorithm best alone looks at.

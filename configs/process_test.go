@@ -217,7 +217,7 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 	}
 	got, err := b.Agent(broker.ServiceDefaults("x"))
 	if err != nil || got.Name != "vo1" || got.BudgetLimit != 5*bourse.Credit || got.Lead != 10*bourse.Second || got.Quotas["ana"] != 7*bourse.Credit || got.KeepJobs == 0 ||
-		got.LostAfter != broker.NeverLost || got.MaxWaiting != 10_000 || got.Users["ana"] != (broker.UserTerms{Share: 2, Priority: 1, MaxWaiting: 10_000}) {
+		got.LostAfter != broker.NeverLost || got.MaxWaiting != 10_000 || got.Users["ana"] != (broker.UserTerms{Share: 2, Priority: 1}) {
 		t.Errorf("%v, %+v", err, got)
 	}
 	if err := got.Validate(); err != nil {

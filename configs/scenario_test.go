@@ -212,7 +212,7 @@ deadline = "6h"
 	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
 		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute || *vo.LostAfter != 5*bourse.Minute || vo.NeverLost ||
 		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) ||
-		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500}, {"ana", 1, 0, 9}}) {
+		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500, bourse.Grants{}}, {"ana", 1, 0, 9, bourse.Grants{}}}) {
 		t.Errorf("broker %+v", vo)
 	}
 	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},

@@ -165,6 +165,7 @@ var reasonWords = map[bourse.Code]string{
 	bourse.LimitBudget: "the batch's budget limit left no choice",
 	bourse.NoMoney:     "the account did not cover the price",
 	bourse.WithSite:    "a site was lost",
+	bourse.Bound:       "a bound of the user or tenant was reached",
 	bourse.Expired:     "the deadline could not be met",
 	bourse.Busy:        "the nodes were taken meanwhile",
 	bourse.TooDear:     "the price had risen meanwhile",

@@ -148,6 +148,7 @@ type Spend struct {
 	Pending Credits  `json:"pending"`
 	Quota   *Credits `json:"quota,omitempty" doc:"absent: no bound of the user's own"`
 	Left    *Credits `json:"left,omitempty" doc:"under the quota"`
+	Tenant  string   `json:"tenant,omitempty" doc:"the group of users that the user is in; /v1/tenancy has its bounds"`
 }
 
 type (
@@ -347,7 +348,7 @@ func paceOf(p broker.Pace, paced bool) *Pace {
 }
 
 func spendOf(v broker.Spending) Spend {
-	x := Spend{User: v.User, Spent: Credits{v.Spent}, Pending: Credits{v.Pending}}
+	x := Spend{User: v.User, Spent: Credits{v.Spent}, Pending: Credits{v.Pending}, Tenant: v.Tenant}
 	if v.Quota < bourse.MaxCredits {
 		x.Quota, x.Left = &Credits{v.Quota}, &Credits{v.Left}
 	}

@@ -132,6 +132,15 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			MaxBodyBytes: body, Errors: []int{403, 409, 422, 503},
 		}, m.deposit),
 		to(huma.Operation{
+			OperationID: "tenancy", Method: http.MethodGet, Path: "/v1/tenancy", Tags: []string{"money"},
+			Summary: "Show shares, bounds and priorities of users and tenants", Errors: []int{403, 503},
+		}, m.tenancy),
+		to(huma.Operation{
+			OperationID: "grant", Method: http.MethodPost, Path: "/v1/tenancy", Tags: []string{"operating"},
+			Summary: "Set the terms of a user or a tenant", Description: "Term by term they count more than the broker's file, until they are dropped." + onRecord,
+			MaxBodyBytes: body, Errors: []int{403, 409, 422, 503},
+		}, m.grant),
+		to(huma.Operation{
 			OperationID: "statement", Method: http.MethodGet, Path: "/v1/accounts/statement", Tags: []string{"money"},
 			Summary: "List what has moved the VO's money",
 			Description: "From the broker's journal, in the time that it takes to read it. Users see the lines of their own jobs, operators all. " +

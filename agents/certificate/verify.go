@@ -73,6 +73,43 @@ func (s *Store) Server(roles ...Role) *tls.Config {
 	}
 }
 
+// ServerOfAnybody is Server of an end that also lets in callers without a certificate,
+// who show otherwise who they are. One that is shown must be good.
+func (s *Store) ServerOfAnybody(roles ...Role) *tls.Config {
+	c := s.Server(roles...)
+	c.ClientAuth = tls.RequestClientCert
+	verify := c.VerifyConnection
+	c.VerifyConnection = func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 {
+			return nil
+		}
+		return verify(state)
+	}
+	return c
+}
+
+// Trusting is the configuration of an end that calls a member and shows no certificate
+// of its own: all it has is the file of the VO's authorities.
+func Trusting(authority string, w Want) (*tls.Config, error) {
+	list, err := readCertificates(authority)
+	if err != nil {
+		return nil, missing(err, "copy ca.pem from the VO's authority")
+	}
+	st := &state{roots: x509.NewCertPool()}
+	for i, c := range list {
+		if voOf(c) == "" {
+			return nil, fmt.Errorf("%s: certificate %d (%s) is of no authority made by bourse ca init", authority, i+1, c.Subject)
+		}
+		st.identity.VO = voOf(c)
+		st.roots.AddCert(c)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: w.Host, InsecureSkipVerify: true, // as in Client
+		VerifyConnection: func(c tls.ConnectionState) error {
+			_, err := st.called(time.Now(), c.PeerCertificates, w)
+			return err
+		}}, nil
+}
+
 // Caller is Verify for an end that lets in only members of these roles.
 func (s *Store) Caller(chain []*x509.Certificate, roles ...Role) (Identity, error) {
 	id, err := s.Verify(chain)
@@ -138,7 +175,11 @@ func (s *Store) Client(w Want) *tls.Config {
 
 // Called says whether the peer that was called is the one meant.
 func (s *Store) Called(chain []*x509.Certificate, w Want) (Identity, error) {
-	id, err := s.current().verify(s.now(), chain, x509.ExtKeyUsageServerAuth)
+	return s.current().called(s.now(), chain, w)
+}
+
+func (st *state) called(now time.Time, chain []*x509.Certificate, w Want) (Identity, error) {
+	id, err := st.verify(now, chain, x509.ExtKeyUsageServerAuth)
 	if err != nil {
 		return Identity{}, err
 	}

@@ -213,6 +213,18 @@ func (a *Accounts) Spent(user string) (spent, pending bourse.Credits) {
 	return x.Debit - 2*a.returned[user], x.PendingDebit
 }
 
+// Bound puts other quotas in the place of those that there were.
+func (a *Accounts) Bound(quotas map[string]bourse.Credits) { a.quotas = quotas }
+
+// Quota is what a user may spend over the broker's life, if there is a bound to it.
+func (a *Accounts) Quota(user string) (bourse.Credits, bool) {
+	q, ok := a.quotas[user]
+	return q, ok
+}
+
+// Quotas reports whether any user has a quota.
+func (a *Accounts) Quotas() bool { return len(a.quotas) > 0 }
+
 // UserLeft is what a user can still promise under a quota, MaxCredits without one.
 func (a *Accounts) UserLeft(user string) bourse.Credits {
 	quota, ok := a.quotas[user]

@@ -50,6 +50,15 @@ type Alternative struct {
 	Quotes []bourse.Quote // leg by leg, in an Outcome; of a leg that is clear its base price
 }
 
+// What are its legs as sites know them.
+func (a *Alternative) What() []bourse.Leg {
+	list := make([]bourse.Leg, len(a.Legs))
+	for i := range a.Legs {
+		list[i] = a.Legs[i].What
+	}
+	return list
+}
+
 // Leg is one leg of an alternative.
 type Leg struct {
 	What      bourse.Leg

@@ -54,6 +54,7 @@ type Job struct {
 	Pending  bool                // something that it comes after is not done: it may be ready earlier than the Request says
 	Gone     bool                // it takes no part any more, and is in the list for the record
 	Barred   []bourse.UserBarred // sites that are closed to its user, in order of name
+	Bound    bourse.Reason       // why it is ready no sooner: a bound of its user or tenant
 }
 
 // Site is what a site has answered to the request for offers.

@@ -19,7 +19,7 @@ func (in *Input) Seen(cut bool) bourse.CycleSeen {
 	f := bourse.CycleSeen{Cycle: in.Cycle, From: in.From, Horizon: in.Horizon, Terms: in.Terms.seen(), Cut: cut}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		x := bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Gone: j.Gone, Barred: j.Barred}
+		x := bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Gone: j.Gone, Barred: j.Barred, Bound: j.Bound}
 		if !cut {
 			x.Request = j.Request
 		}
@@ -186,7 +186,7 @@ func read(f *bourse.CycleSeen) (*Input, error) {
 			return nil, fmt.Errorf("cycle %d, job %q: %v", f.Cycle, x.Name, why)
 		}
 		in.Jobs = append(in.Jobs, Job{Name: x.Name, User: x.User, Submit: x.Submit, Priority: x.Priority, Request: x.Request,
-			Deadline: x.Request.Deadline, Gone: x.Gone, Barred: x.Barred})
+			Deadline: x.Request.Deadline, Gone: x.Gone, Barred: x.Barred, Bound: x.Bound})
 	}
 	for i := range f.Sites {
 		s, err := readSite(&f.Sites[i])

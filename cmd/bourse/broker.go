@@ -25,8 +25,9 @@ come by its API, sites by gossip; what it has promised, and what jobs wait, is
 in its journal for the next start.
 
 The file has the keys of a scenario's broker under [broker], and the tables of a
-process: [listen], [gossip], [tls], [journal], [http], [notify], [log]. bourse
-check says what is wrong with it.
+process: [listen], [gossip], [tls], [journal], [http], [oidc], [notify], [log]. bourse
+check says what is wrong with it. On SIGHUP it is read again: users, tenants,
+quotas and max_waiting change at once, the rest with the next start.
 
 Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
 users can reach it. Before that its clock is compared with
@@ -62,6 +63,9 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := p.tokens(cfg.OIDC); err != nil {
+		return err
+	}
 	if cfg.Replica.Number > 0 {
 		r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number)}
 		p.after = r.follow
@@ -76,6 +80,7 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
 		}
+		go p.readAgain(cmd.Context(), file, id, cfg)
 		return p.host.View(cmd.Context(), id, func(_ bourse.Time, a agents.Agent) {
 			for s := range a.(*broker.Broker).Sites() {
 				if s.Member {

@@ -51,6 +51,7 @@ type process struct {
 	disks []*journal.Folder
 	known []agents.ID            // sites that a broker remembers
 	tells []prometheus.Collector // what there is to measure beside
+	token *web.Tokens            // by which callers are known beside certificates; nil: they are not
 	child io.Reader              // whose end tells a child to stop; nil: it is nobody's
 
 	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it does not
@@ -322,6 +323,9 @@ func (p *process) listen() (net.Listener, error) {
 		return l, nil
 	}
 	c := p.store.Server(certificate.User, certificate.Operator)
+	if p.token != nil {
+		c = p.store.ServerOfAnybody(certificate.User, certificate.Operator)
+	}
 	c.NextProtos = []string{"http/1.1"}
 	return tls.NewListener(l, c), nil
 }
@@ -361,6 +365,9 @@ func (p *process) webOptions() web.Options {
 	if p.store != nil {
 		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self()) }
 		o.Identify = web.ByCertificate(p.store)
+		if p.token != nil {
+			o.Identify = p.token.Or(o.Identify)
+		}
 		o.Barred = func(user string) bool { return p.store.Barred(certificate.User, user) }
 	}
 	return o

@@ -174,6 +174,18 @@ func (c *Client) Deposit(ctx context.Context, d web.Deposit) (a web.Accounts, er
 	return a, err
 }
 
+// Tenancy shows shares, bounds and priorities of users and tenants.
+func (c *Client) Tenancy(ctx context.Context) (t web.Tenancy, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/tenancy", nil, &t)
+	return t, err
+}
+
+// Grant sets the terms of a user or a tenant.
+func (c *Client) Grant(ctx context.Context, g web.Grant) (t web.Tenancy, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/tenancy", g, &t)
+	return t, err
+}
+
 // Statement lists what has moved the VO's money from an instant on and before another;
 // the zero Instant bounds nothing. user "": of all whom the caller sees.
 func (c *Client) Statement(ctx context.Context, from, to web.Instant, user string) (s web.Statement, err error) {

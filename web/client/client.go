@@ -59,11 +59,22 @@ func (c *Context) to(address string, role certificate.Role, name, words string) 
 	if u.Scheme == "http" {
 		return nil, fmt.Errorf("%s: %s would be called in plain text though there are certificates; write https, or leave ca, certificate and key out", c.file, address)
 	}
+	want := certificate.Want{Role: role, Name: name, Host: u.Hostname()}
+	if c.tokened() && role == certificate.Broker { // sites know nobody by a token
+		x.http.Transport = bearer{transport, c.token}
+		if c.Certificate == "" {
+			transport.TLSClientConfig, err = certificate.Trusting(c.path(c.CA), want)
+			return x, err
+		}
+	}
+	if c.Certificate == "" {
+		return nil, fmt.Errorf("%s: %s takes certificates alone; give certificate and key", c.file, address)
+	}
 	x.store, err = certificate.Load(certificate.Files{Authority: c.path(c.CA), Certificate: c.path(c.Certificate), Key: c.path(c.Key)}, certificate.Options{})
 	if err != nil {
 		return nil, err
 	}
-	transport.TLSClientConfig = x.store.Client(certificate.Want{Role: role, Name: name, Host: u.Hostname()})
+	transport.TLSClientConfig = x.store.Client(want)
 	return x, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ type Context struct {
 	CA          string            `json:"ca,omitempty"`       // certificates of the VO's authorities; "": plain http
 	Certificate string            `json:"certificate,omitempty"`
 	Key         string            `json:"key,omitempty"`
+	TokenFile   string            `json:"token_file,omitempty"` // a token of the VO's issuer, read with every call; in place of certificate and key
 
 	file string
 }
@@ -67,10 +69,50 @@ func Read(name string) (*Context, error) {
 	switch {
 	case c.Broker == "" && len(c.Sites) == 0:
 		return nil, fmt.Errorf(`%s: names neither a broker nor a site; write for instance "broker": "https://10.0.0.5:7070"`, name)
-	case (c.CA == "") != (c.Certificate == "") || (c.CA == "") != (c.Key == ""):
+	case c.tokened() && (c.CA == "" || (c.Certificate == "") != (c.Key == "")):
+		return nil, fmt.Errorf("%s: a token goes with ca, and with certificate and key or without both", name)
+	case !c.tokened() && ((c.CA == "") != (c.Certificate == "") || (c.CA == "") != (c.Key == "")):
 		return nil, fmt.Errorf("%s: ca, certificate and key go together; give all three, or none for plain http on this machine", name)
 	}
 	return c, nil
+}
+
+// TokenVariable is the environment variable that holds a token itself; it counts more than
+// a file.
+const TokenVariable = "BOURSE_TOKEN"
+
+// tokened reports whether a token says who calls.
+func (c *Context) tokened() bool {
+	return c.TokenFile != "" || os.Getenv(TokenVariable) != "" && c.CA != ""
+}
+
+// token is the one to show.
+func (c *Context) token() (string, error) {
+	if t := os.Getenv(TokenVariable); t != "" {
+		return strings.TrimSpace(t), nil
+	}
+	text, err := os.ReadFile(c.path(c.TokenFile))
+	if err != nil {
+		return "", fmt.Errorf("%s: token_file: %w; have the tool of your issuer write it", c.file, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// bearer shows a token with every request.
+type bearer struct {
+	http.RoundTripper
+	token func() (string, error)
+}
+
+// RoundTrip carries a request with the token.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	t, err := b.token()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+t)
+	return b.RoundTripper.RoundTrip(r)
 }
 
 // Write writes the context to a file: beside it first, then in its place.

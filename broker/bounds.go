@@ -1,0 +1,201 @@
+package broker
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// What a user and a user's tenant may have is bounded by their terms. A window is
+// held against the bounds when its transaction is about to begin, after all that has
+// begun before it, so that no bound is ever passed: not by two jobs of one batch, by a
+// repair, or by a site that moves a leg within its window. What was reserved before a
+// bound was lowered stays, and so does what a site lists that this broker has no record of.
+// So that windows are not looked for in vain, a cycle looks for those of a job only from
+// when the bounds allow one.
+
+// bound reports whether any bound binds what a user reserves.
+func (mem *memory) bound(user string) bool {
+	u := mem.termsOf(user)
+	return u.bind() || u.tenant.bind()
+}
+
+// binding are the bounds of a user and of the user's tenant that bind what is reserved.
+func (mem *memory) binding(user string) []*bounds {
+	var list []*bounds
+	u := mem.termsOf(user)
+	for _, b := range []*bounds{&u.bounds, &u.tenant.bounds} {
+		if b.bind() {
+			list = append(list, b)
+		}
+	}
+	if len(list) > 0 {
+		mem.refresh()
+	}
+	return list
+}
+
+// interval is a time in which nodes are held.
+type interval struct {
+	from, to bourse.Time
+	nodes    int
+}
+
+// spanOf is where a leg may lie: all of its window, if its site may move it there.
+func spanOf(l *bourse.Leg, f bourse.Flex) interval {
+	if f.Movable(*l) {
+		return interval{min(f.Ready, l.Start), max(f.Due, l.End), l.Nodes}
+	}
+	return interval{l.Start, l.End, l.Nodes}
+}
+
+// overBounds says which bound of a user or tenant a window would pass. without is a job
+// whose window it takes the place of; nil: none.
+func (mem *memory) overBounds(user string, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) bourse.Reason {
+	for _, b := range mem.binding(user) {
+		if r, _ := mem.over(b, legs, cost, flex, without); r.Refused() {
+			return r
+		}
+	}
+	return bourse.Reason{}
+}
+
+// over says that a window would pass a bound, and when it might not.
+func (mem *memory) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
+	if b.nodes > 0 {
+		if r, at := mem.overNodes(b, legs, flex, without); r.Refused() {
+			return r, at
+		}
+	}
+	if b.time < 0 && b.credits < 0 {
+		return bourse.Reason{}, 0
+	}
+	span := spanOf(&legs[0], flex)
+	latest := span.to.Add(-legs[0].Duration())
+	for at := legs[0].Start; ; {
+		x, until := mem.usage.within(b, at)
+		takes := int64(0)
+		for i := range legs {
+			takes += int64(legs[i].Nodes) * int64(legs[i].Duration())
+		}
+		switch {
+		case b.time >= 0 && x.time+takes > b.time:
+			return reason(bourse.Bound, "%s may reserve %s node-hours in %s until %v, %s are reserved, and it takes %s", b.of,
+				bourse.NodeHourWords(b.time), b.period.Words(), until, bourse.NodeHourWords(x.time), bourse.NodeHourWords(takes)), until
+		case b.credits >= 0 && x.credits.Plus(cost) > b.credits:
+			return reason(bourse.Bound, "%s may spend %v credits in %s until %v, %v are spent or promised, and it costs %v", b.of,
+				b.credits, b.period.Words(), until, x.credits, cost), until
+		}
+		if at = until; at > latest {
+			return bourse.Reason{}, 0
+		}
+	}
+}
+
+// overNodes says that a window would pass the bound on nodes at once, and when some of
+// those in its way are free.
+func (mem *memory) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
+	own := make([]interval, len(legs))
+	from, to := bourse.Never, bourse.Time(0)
+	need := 0
+	for i := range legs {
+		own[i] = spanOf(&legs[i], flex)
+		from, to = min(from, own[i].from), max(to, own[i].to)
+		need += legs[i].Nodes
+	}
+	if need > b.nodes {
+		return reason(bourse.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), bourse.Never
+	}
+	all, free := own, bourse.Never
+	for _, t := range mem.usage.of(b.key) {
+		if t.state == bourse.TxAborted || t.job == without && !t.open() {
+			continue
+		}
+		for i := range t.legs {
+			l := &t.legs[i]
+			x := spanOf(&l.what, t.flex)
+			if l.state.Terminal() || x.to <= from || x.from >= to {
+				continue
+			}
+			all, free = append(all, x), min(free, x.to)
+		}
+	}
+	if at, most := peak(all); most > b.nodes {
+		return reason(bourse.Bound, "%s may have %d nodes at once, and would have %d at %v", b.of, b.nodes, most, at), free
+	}
+	return bourse.Reason{}, 0
+}
+
+// peak is when the most nodes are held, first, and how many.
+func peak(list []interval) (at bourse.Time, most int) {
+	type change struct {
+		at bourse.Time
+		by int
+	}
+	changes := make([]change, 0, 2*len(list))
+	for _, x := range list {
+		changes = append(changes, change{x.from, x.nodes}, change{x.to, -x.nodes})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	held := 0
+	for _, c := range changes {
+		if held += c.by; held > most {
+			at, most = c.at, held
+		}
+	}
+	return at, most
+}
+
+// maxSteps bounds how far ahead a job's first chance is looked for.
+const maxSteps = 100
+
+// chance is from when on the bounds of a job's user allow a window for it, and which of
+// them allows none sooner; bourse.Never: none before the horizon. It reckons with as
+// many nodes and as long a time as the job takes at least on the slowest nodes that it
+// asks for; what a window really takes is held against the bounds again.
+func (mem *memory) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse.Reason) {
+	list := mem.binding(j.User)
+	if len(list) == 0 {
+		return from, bourse.Reason{}
+	}
+	var why bourse.Reason
+	nodes := j.Nodes
+	for _, z := range j.Sizes {
+		nodes = min(nodes, z.Nodes)
+	}
+	at := max(from, j.Ready)
+	for range maxSteps {
+		legs := []bourse.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(j.Shortest()))}}
+		next := bourse.Time(0)
+		for _, b := range list {
+			if r, t := mem.over(b, legs, 1, bourse.Flex{}, nil); r.Refused() {
+				why, next = r, max(next, t)
+			}
+		}
+		if next <= at {
+			return at, why
+		}
+		if at = next; at >= horizon || at >= j.Deadline {
+			return bourse.Never, why
+		}
+	}
+	return at, why
+}
+
+// boundLeft is what a user and the user's tenant may still spend on a window.
+func (mem *memory) boundLeft(user string, legs []bourse.Leg, flex bourse.Flex) bourse.Credits {
+	left := bourse.MaxCredits
+	for _, b := range mem.binding(user) {
+		if b.credits < 0 {
+			continue
+		}
+		latest := spanOf(&legs[0], flex).to.Add(-legs[0].Duration())
+		for at := legs[0].Start; at <= latest; {
+			x, until := mem.usage.within(b, at)
+			left = min(left, b.credits-x.credits)
+			at = until
+		}
+	}
+	return left
+}

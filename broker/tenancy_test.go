@@ -1,0 +1,338 @@
+package broker
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// physics is a tenant with two users, one of whom has bounds of their own.
+func physics() []bourse.Holder {
+	return []bourse.Holder{
+		{Tenant: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 10, bourse.TermNodeHours: 60 * bourse.NodeHour,
+			bourse.TermCredits: int64(50 * bourse.Credit), bourse.TermPeriod: int64(bourse.Day)}},
+		{User: "ana", In: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 7}},
+		{User: "ben", In: "physics"},
+		{User: "cleo", Terms: bourse.Grants{bourse.TermCredits: int64(9 * bourse.Credit), bourse.TermPeriod: int64(2 * bourse.Day)}},
+	}
+}
+
+// boundsMirror holds the broker's facts against the bounds of physics, by itself.
+type boundsMirror struct {
+	legs map[bourse.LegID]*mirrored
+	jobs map[string]string // users
+}
+
+type mirrored struct {
+	user string
+	leg  bourse.Leg
+	cost bourse.Credits
+	held bool
+}
+
+func (m *boundsMirror) take(f agents.Fact) {
+	of := func(id bourse.TxID, each func(*mirrored)) {
+		for leg, x := range m.legs {
+			if leg.Tx == id {
+				each(x)
+			}
+		}
+	}
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		m.jobs[f.Job.Name] = f.Job.User
+	case bourse.TxBegun:
+		for i, l := range f.Legs {
+			m.legs[bourse.LegID{Tx: f.Tx, Leg: i}] = &mirrored{user: m.jobs[f.Job], leg: l, cost: f.Limits[i], held: true}
+		}
+	case bourse.LegPriced:
+		m.legs[f.Leg].cost = f.Fare.Total()
+	case bourse.TxDecided:
+		if !f.Commit {
+			of(f.Tx, func(x *mirrored) { *x = mirrored{} })
+		}
+	case bourse.LegClosed:
+		if !f.Commit {
+			*m.legs[f.Leg] = mirrored{}
+		}
+	case bourse.LegDone:
+		x := m.legs[f.Leg]
+		if x.held, x.cost = false, max(0, x.cost-f.Refund-f.Penalty); f.State == bourse.Released || f.State == bourse.Lost {
+			x.leg.End = max(x.leg.Start, min(x.leg.End, f.End))
+		}
+	}
+}
+
+// check names a bound that is passed.
+func (m *boundsMirror) check() string {
+	nodes := func(of func(string) bool) int {
+		var list []interval
+		for _, x := range m.legs {
+			if of(x.user) && x.held {
+				list = append(list, interval{x.leg.Start, x.leg.End, x.leg.Nodes})
+			}
+		}
+		most := 0
+		for _, x := range list {
+			sum := 0
+			for _, y := range list {
+				if y.from <= x.from && x.from < y.to {
+					sum += y.nodes
+				}
+			}
+			most = max(most, sum)
+		}
+		return most
+	}
+	both := func(user string) bool { return user == "ana" || user == "ben" }
+	if n := nodes(both); n > 10 {
+		return fmt.Sprintf("physics has %d nodes at once", n)
+	}
+	if n := nodes(func(user string) bool { return user == "ana" }); n > 7 {
+		return fmt.Sprintf("ana has %d nodes at once", n)
+	}
+	hours, paid, cleo := map[int64]int64{}, map[int64]bourse.Credits{}, map[int64]bourse.Credits{}
+	for _, x := range m.legs {
+		day := int64(x.leg.Start) / int64(bourse.Day)
+		if both(x.user) {
+			hours[day] += int64(x.leg.Nodes) * int64(x.leg.Duration())
+			paid[day] += x.cost
+		}
+		if x.user == "cleo" {
+			cleo[day/2] += x.cost
+		}
+	}
+	for day := range hours {
+		if hours[day] > 60*bourse.NodeHour || paid[day] > 50*bourse.Credit {
+			return fmt.Sprintf("physics takes %s node-hours and %v credits on day %d", bourse.NodeHourWords(hours[day]), paid[day], day)
+		}
+	}
+	for two, c := range cleo {
+		if c > 9*bourse.Credit {
+			return fmt.Sprintf("cleo pays %v credits in the days from %d", c, 2*two)
+		}
+	}
+	return ""
+}
+
+// Whatever users submit and give up, and whatever sites refuse or charge beyond their quotes, no
+// bound is passed at any step that reserves something, and what replays the facts or the image knows the same
+// of what was used.
+func TestBounds_AreNeverPassed(t *testing.T) {
+	t.Parallel()
+	reached := 0
+	rapid.Check(t, func(t *rapid.T) {
+		north, south := newFakeSite("north", 12, 1_000_000), newFakeSite("south", 6, 800_000)
+		north.rule = func(m agents.Message) fakeAnswer {
+			if m.Kind() == "Hold" && rapid.IntRange(0, 5).Draw(t, "hold") == 0 {
+				return fakeAnswer{refuse: bourse.Busy}
+			}
+			return fakeAnswer{add: bourse.Credits(rapid.IntRange(0, 2).Draw(t, "add")) * bourse.Credit / 10}
+		}
+		cfg := testConfig(north, south)
+		cfg.Cycle, cfg.Horizon, cfg.Holders, cfg.MaxAlternatives = 2*bourse.Hour, 40*bourse.Hour, physics(), 8
+		w := newTestWorld(t, cfg, north, south)
+		w.quiet = true
+		m := boundsMirror{legs: map[bourse.LegID]*mirrored{}, jobs: map[string]string{}}
+		w.After(func(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+			begun := false
+			for _, f := range out.Facts {
+				m.take(f)
+				begun = begun || f.Kind() == "tx-begun"
+			}
+			if !begun {
+				return
+			}
+			if wrong := m.check(); wrong != "" {
+				t.Fatal(wrong)
+			}
+		})
+		for i := range rapid.IntRange(5, 25).Draw(t, "jobs") {
+			at := bourse.Time(rapid.IntRange(0, 60).Draw(t, "at")) * bourse.Time(bourse.Hour)
+			j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 7).Draw(t, "nodes"), bourse.Duration(rapid.IntRange(1, 9).Draw(t, "hours"))*bourse.Hour, 100*bourse.Credit)
+			j.User = rapid.SampledFrom([]string{"ana", "ben", "cleo", "dora"}).Draw(t, "user")
+			w.submit(at, j)
+			if rapid.IntRange(0, 4).Draw(t, "cancel") == 0 {
+				w.Post(at.Add(bourse.Duration(rapid.IntRange(0, 10).Draw(t, "after"))*bourse.Hour), "broker:vo1", agents.JobCancel{Job: j.Name, User: j.User})
+			}
+		}
+		w.Run(bourse.Time(4 * bourse.Day))
+		for _, f := range only[bourse.JobPostponed](w) {
+			if f.Reason.Code == bourse.Bound {
+				reached++
+			}
+		}
+		sameUse(t, w)
+	})
+	if reached == 0 {
+		t.Error("no bound has ever held a job back: the test shows nothing")
+	}
+}
+
+// sameUse compares a broker with one that has replayed its facts, and one that has
+// read its image.
+func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
+	facts, image := New(w.b.cfg), New(w.b.cfg)
+	for _, f := range w.facts {
+		facts.Replay(w.b.now, f)
+	}
+	image.Replay(w.b.now, w.b.Image())
+	for _, b := range []*Broker{w.b, facts, image} {
+		b.usage.stale = true
+		b.refresh()
+		if !reflect.DeepEqual(b.usage.image(), w.b.usage.image()) || !reflect.DeepEqual(b.usage.tenants, w.b.usage.tenants) {
+			t.Fatalf("used: %v\nwant: %v", b.usage.image(), w.b.usage.image())
+		}
+		if !reflect.DeepEqual(b.tenancyImage(), w.b.tenancyImage()) {
+			t.Fatalf("tenancy: %+v\nwant: %+v", b.tenancyImage(), w.b.tenancyImage())
+		}
+	}
+	for tenant, days := range w.b.usage.tenants { // kept up day by day, and made anew
+		sums := map[int64]used{}
+		for user, of := range w.b.usage.users {
+			if in, _ := w.b.tenancy.in(user); in == tenant {
+				for day, u := range of {
+					sums[day] = used{sums[day].time + u.time, sums[day].credits + u.credits}
+				}
+			}
+		}
+		if !reflect.DeepEqual(days, sums) {
+			t.Fatalf("%s: %v, its users %v", tenant, days, sums)
+		}
+	}
+}
+
+// While tenants have jobs that are due, what is taken of them is as their shares are but for a
+// job each, whatever the sizes of the jobs and of the batches.
+func TestPass_SharesConverge(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		shares := map[string]int64{}
+		q := testQueue{terms: map[string]UserTerms{}}
+		for _, name := range []string{"astro", "bio", "chem"} {
+			shares[name] = int64(rapid.IntRange(1, 9).Draw(t, "share"))
+			q.holders = append(q.holders, bourse.Holder{Tenant: name, Terms: bourse.Grants{bourse.TermShare: shares[name]}})
+			for _, user := range []string{name + "1", name + "2"} {
+				q.holders = append(q.holders, bourse.Holder{User: user, In: name})
+			}
+		}
+		taken, largest := map[string]int64{}, int64(0)
+		for range 60 {
+			for tenant := range shares {
+				for _, user := range []string{tenant + "1", tenant + "2"} {
+					for q.queue.of(user) < 12 {
+						j := q.add(user, 0)
+						j.Nodes, j.Length = rapid.IntRange(1, 50).Draw(t, "nodes"), bourse.Duration(rapid.IntRange(1, 100).Draw(t, "seconds"))*bourse.Second
+						largest = max(largest, int64(j.Nodes)*int64(j.Length/bourse.Second))
+						j.state = bourse.JobWaiting
+					}
+				}
+			}
+			q.call(true)
+			list, served, passes := q.take(nil, rapid.IntRange(1, 10).Draw(t, "batch"), q.of)
+			for _, j := range list { // all are placed
+				taken[strings.TrimRight(j.User, "12")] += int64(j.Nodes) * int64(j.Length/bourse.Second)
+				j.taken, j.state = false, bourse.JobPlaced
+				q.leave(j)
+			}
+			q.served(served)
+			q.passed(passes)
+			q.sweep()
+		}
+		for a, x := range taken {
+			for b, y := range taken {
+				if x*shares[b]-y*shares[a] > (largest+200)*max(shares[a], shares[b])*2 {
+					t.Fatalf("%s with share %d has had %d node-seconds, %s with share %d %d; the largest job has %d", a, shares[a], x, b, shares[b], y, largest)
+				}
+			}
+		}
+	})
+}
+
+// A job may ask for as much priority as was granted, which then counts beside the jobs of
+// others; without a grant it counts among its user's own.
+func TestQueue_PriorityCountsAsFarAsItWasGranted(t *testing.T) {
+	t.Parallel()
+	q := testQueue{holders: []bourse.Holder{{User: "ana", Terms: bourse.Grants{bourse.TermMaxPriority: 5}}, {User: "cleo", Terms: bourse.Grants{bourse.TermPriority: 2}}}}
+	for _, x := range []struct {
+		user     string
+		priority int
+	}{{"ben", 1000}, {"ben", 0}, {"cleo", 0}, {"ana", 5}, {"ana", 1}, {"ana", 0}} {
+		q.add(x.user, x.priority)
+	}
+	q.call(true)
+	if _, names := q.batch(6); fmt.Sprint(names) != "[ana4 cleo3 ana5 ben1 ana6 ben2]" {
+		t.Errorf("served %v: priority 5 of ana's first, then cleo's 2, then ana's 1, then by turns", names)
+	}
+}
+
+// What an operator grants counts more than the file, term by term, in this life and the next,
+// whether it goes by the facts or by an image; a file that has changed is taken on record, and
+// what was dropped is the file's again.
+func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig()
+	cfg.Holders = physics()
+	b := New(cfg)
+	var out agents.Outbox
+	b.Step(0, "", agents.Started{Nonce: 1}, &out)
+	grant := func(h bourse.Holder, drop ...string) bourse.Reason {
+		n := len(out.Sends)
+		b.Step(0, "operator:olga", agents.GrantTerms{Holder: h, Drop: drop}, &out)
+		return out.Sends[n].Message.(agents.OperatorReply).Reason
+	}
+	if r := grant(bourse.Holder{User: "ana", Terms: bourse.Grants{bourse.TermMaxNodes: 3, bourse.TermQuota: 5}}); r.Refused() {
+		t.Fatal(r)
+	}
+	for _, wrong := range []bourse.Holder{{}, {User: "ana", In: "nobody knows"}, {User: "ana", Terms: bourse.Grants{"luck": 1}},
+		{Tenant: "physics", Terms: bourse.Grants{bourse.TermQuota: 1}}, {User: "ana", Terms: bourse.Grants{bourse.TermShare: 0}}} {
+		if r := grant(wrong); !r.Refused() {
+			t.Errorf("%+v was granted", wrong)
+		}
+	}
+	facts := len(out.Facts)
+	grant(bourse.Holder{User: "ana", Terms: bourse.Grants{bourse.TermQuota: 5}})
+	if len(out.Facts) != facts {
+		t.Error("the same again was put on record again")
+	}
+	cfg.Holders = append(physics(), bourse.Holder{User: "dora", In: "physics"}) // the file of the next life
+	cfg.Holders[1].Terms = bourse.Grants{bourse.TermMaxNodes: 8, bourse.TermShare: 2}
+	byFacts, byImage := New(cfg), New(cfg)
+	for _, f := range out.Facts {
+		byFacts.Replay(0, f)
+	}
+	byImage.Replay(0, b.Image())
+	for _, again := range []*Broker{byFacts, byImage} {
+		if u := again.termsOf("ana"); u.nodes != 3 || u.Share != 1 {
+			t.Errorf("before it starts it goes by what is on record: ana has %d nodes, share %d", u.nodes, u.Share)
+		}
+		var more agents.Outbox
+		again.Step(0, "", agents.Started{Nonce: 2}, &more)
+		u := again.termsOf("ana")
+		if q, _ := again.accounts.Quota("ana"); u.nodes != 3 || u.Share != 2 || q != 5 || again.termsOf("dora").tenant.name != "physics" {
+			t.Errorf("ana has %d nodes, share %d, quota %v; dora is in %q", u.nodes, u.Share, q, again.termsOf("dora").tenant.name)
+		}
+		if !slices.ContainsFunc(more.Facts, func(f agents.Fact) bool { return f.Kind() == "terms-read" }) {
+			t.Error("another file is not on record")
+		}
+		again.Step(0, "operator:olga", agents.GrantTerms{Holder: bourse.Holder{User: "ana"}, Drop: []string{bourse.TermMaxNodes, bourse.TermQuota}}, &more)
+		if _, quota := again.accounts.Quota("ana"); again.termsOf("ana").nodes != 8 || quota || len(again.tenancy.granted) > 0 {
+			t.Errorf("dropped, ana has %d nodes, a quota %t", again.termsOf("ana").nodes, quota)
+		}
+		again.Step(0, "operator:", agents.ReadTerms{Holders: physics()}, &more)
+		if again.termsOf("ana").nodes != 7 {
+			t.Errorf("the file read again leaves ana %d nodes", again.termsOf("ana").nodes)
+		}
+		again.Step(0, "user:ana", agents.GrantTerms{Holder: bourse.Holder{User: "ana", Terms: bourse.Grants{bourse.TermMaxNodes: 99}}}, &more)
+		if again.termsOf("ana").nodes != 7 {
+			t.Error("a user has granted themselves nodes")
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package broker
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// usage is what windows take, by user or tenant and by the day on which they begin. It
+// follows from the transactions, and stays when those are forgotten. A leg counts from
+// its transaction's begin, with its limit, then its price; what comes back, or is never
+// used, counts no more. A bound's period is of whole days, so that it may change, and so
+// may who is in which tenant, without anything being counted anew.
+type usage struct {
+	users   map[string]map[int64]used // by user
+	tenants map[string]map[int64]used // by tenant, of those who are in it now
+	live    map[string][]*transaction // by key of user or tenant: what may hold nodes
+	stale   bool                      // tenants and live are not what they should be
+}
+
+// used is what windows take.
+type used struct {
+	time    int64 // milliseconds of a node
+	credits bourse.Credits
+}
+
+const (
+	userPrefix   = "user:"
+	tenantPrefix = "tenant:"
+)
+
+// keepUsed is for how many days before a user's latest one it is known what was used: the
+// longest period, and as much ahead.
+const keepUsed = int64(2 * bourse.MaxPeriod / bourse.Day)
+
+// dayOf is the day that an instant is on.
+func dayOf(t bourse.Time) int64 { return floor(int64(t), int64(bourse.Day)) }
+
+// floor is x/n rounded down.
+func floor(x, n int64) int64 {
+	q := x / n
+	if x%n < 0 {
+		q--
+	}
+	return q
+}
+
+// periodOf is the period that an instant is in: its first day and the first after it.
+func periodOf(t bourse.Time, period bourse.Duration) (from, to int64) {
+	days := int64(period / bourse.Day)
+	from = floor(int64(t), int64(period)) * days
+	return from, from + days
+}
+
+// takes is what a leg takes of its user's bounds.
+func (t *transaction) takes(i int) used {
+	l := &t.legs[i]
+	if t.state == bourse.TxAborted || t.sites[i] == "" {
+		return used{}
+	}
+	whole := int64(l.what.Nodes) * int64(l.what.Duration())
+	paid := l.limit
+	if l.priced {
+		paid = l.fare.Total()
+	}
+	switch s := l.recorded(true); { // by what is on record alone
+	case !s.Terminal(), s == bourse.Settled:
+		return used{whole, max(0, paid-l.back)}
+	case l.charged: // released, or lost: what of it is over by then
+		over := min(l.end, l.what.End).Sub(l.what.Start)
+		return used{int64(l.what.Nodes) * int64(max(0, over)), max(0, paid-l.back)}
+	}
+	return used{}
+}
+
+// counted applies a fact, so that what it changes of what a transaction's legs take is
+// counted.
+func (mem *memory) counted(f agents.Fact, apply func()) {
+	id, leg := bourse.TxID{}, everyLeg
+	switch f := f.(type) {
+	case bourse.TxBegun:
+		id = f.Tx
+	case bourse.TxDecided:
+		if f.Commit {
+			leg = noLeg
+		}
+		id = f.Tx
+	case bourse.TxReversed:
+		id = f.Tx
+	case bourse.LegPriced:
+		id, leg = f.Leg.Tx, f.Leg.Leg
+	case bourse.LegClosed:
+		id, leg = f.Leg.Tx, f.Leg.Leg
+	case bourse.LegDone:
+		id, leg = f.Leg.Tx, f.Leg.Leg
+	case bourse.LegAdopted:
+		id, leg = f.Leg.Tx, f.Leg.Leg
+	case bourse.LegShifted:
+		id, leg = f.Leg.Tx, f.Leg.Leg
+	default:
+		apply()
+		return
+	}
+	t := mem.txs.get(id)
+	known := t != nil
+	if known {
+		mem.count(t, leg, -1)
+	}
+	apply()
+	if t = mem.txs.get(id); !known {
+		mem.holds(t)
+	}
+	mem.count(t, leg, 1)
+}
+
+// everyLeg and noLeg in place of the number of one.
+const (
+	everyLeg = -1
+	noLeg    = -2
+)
+
+// count adds what a leg of a transaction takes, or with sign -1 takes it off.
+func (mem *memory) count(t *transaction, leg int, sign int64) {
+	from, to := leg, min(leg+1, len(t.legs))
+	switch leg {
+	case everyLeg:
+		from, to = 0, len(t.legs)
+	case noLeg:
+		return
+	}
+	for i := from; i < to; i++ {
+		x := t.takes(i)
+		if x == (used{}) {
+			continue
+		}
+		day, user := dayOf(t.legs[i].what.Start), t.job.User
+		mem.usage.add(&mem.usage.users, user, day, x, sign)
+		if mem.tenancy.several && !mem.usage.stale {
+			if in := mem.termsOf(user).tenant; in.name != "" {
+				mem.usage.add(&mem.usage.tenants, in.name, day, x, sign)
+			}
+		}
+	}
+}
+
+// countJob does so for all that a job has.
+func (mem *memory) countJob(j *job, sign int64) {
+	for _, t := range mem.txs.all() {
+		if t.job == j {
+			mem.count(t, everyLeg, sign)
+		}
+	}
+	mem.usage.stale = true
+}
+
+func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by used, sign int64) {
+	if *to == nil {
+		*to = map[string]map[int64]used{}
+	}
+	days := (*to)[name]
+	if days == nil {
+		days = map[int64]used{}
+		(*to)[name] = days
+	}
+	now, known := days[day]
+	now.time, now.credits = now.time+sign*by.time, now.credits+bourse.Credits(sign)*by.credits
+	if !known { // the first of that day
+		maps.DeleteFunc(days, func(d int64, _ used) bool { return d < day-keepUsed })
+	}
+	if days[day] = now; now == (used{}) {
+		delete(days, day)
+	}
+	if len(days) == 0 {
+		delete(*to, name)
+	}
+}
+
+// refresh brings up to date who uses what, after the terms have changed or an image was
+// read.
+func (mem *memory) refresh() {
+	x := &mem.usage
+	if !x.stale {
+		return
+	}
+	x.stale, x.tenants, x.live = false, nil, nil
+	if mem.tenancy.several {
+		for user, days := range x.users {
+			in := mem.termsOf(user).tenant
+			for day, u := range days { // sums, in whatever order
+				if in.name != "" {
+					x.add(&x.tenants, in.name, day, u, 1)
+				}
+			}
+		}
+	}
+	for _, t := range mem.txs.all() {
+		mem.holds(t)
+	}
+}
+
+// holds notes a transaction among those that may hold nodes.
+func (mem *memory) holds(t *transaction) {
+	if t.over() || mem.usage.stale {
+		return
+	}
+	if mem.usage.live == nil {
+		mem.usage.live = map[string][]*transaction{}
+	}
+	u := mem.termsOf(t.job.User)
+	for _, b := range []*bounds{&u.bounds, &u.tenant.bounds} {
+		if b.nodes > 0 {
+			mem.usage.live[b.key] = append(mem.usage.live[b.key], t)
+		}
+	}
+}
+
+// of are the transactions that may hold nodes, of a user or a tenant.
+func (x *usage) of(key string) []*transaction {
+	list := slices.DeleteFunc(x.live[key], (*transaction).over)
+	if x.live != nil {
+		x.live[key] = list
+	}
+	return list
+}
+
+// prune drops transactions that hold nothing any more.
+func (x *usage) prune() {
+	for key := range x.live {
+		x.of(key)
+	}
+}
+
+// sum is what windows that begin on days from..to take.
+func sum(days map[int64]used, from, to int64) (all used) {
+	for d := from; d < to; d++ {
+		u := days[d]
+		all.time, all.credits = all.time+u.time, all.credits.Plus(u.credits)
+	}
+	return all
+}
+
+// within is what windows of a user or tenant take that begin in the period that an
+// instant is in, and when that ends.
+func (x *usage) within(b *bounds, at bourse.Time) (all used, until bourse.Time) {
+	from, to := periodOf(at, b.period)
+	days := x.users[strings.TrimPrefix(b.key, userPrefix)]
+	if tenant, ok := strings.CutPrefix(b.key, tenantPrefix); ok {
+		days = x.tenants[tenant]
+	}
+	return sum(days, from, to), bourse.Time(to * int64(bourse.Day))
+}
+
+// image is what of it an image keeps, in order.
+func (x *usage) image() []bourse.NodesUsed {
+	var list []bourse.NodesUsed
+	for user, days := range x.users {
+		for day, u := range days {
+			list = append(list, bourse.NodesUsed{User: user, Day: day, NodeTime: u.time, Credits: u.credits})
+		}
+	}
+	slices.SortFunc(list, func(a, b bourse.NodesUsed) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Day, b.Day))
+	})
+	return list
+}
+
+// load begins with that of an image.
+func (x *usage) load(list []bourse.NodesUsed) {
+	*x = usage{stale: true}
+	for _, u := range list {
+		x.add(&x.users, u.User, u.Day, used{u.NodeTime, u.Credits}, 1)
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
+)
+
+// newUsers builds "bourse users".
+func newUsers() *cobra.Command {
+	var c calling
+	cmd := &cobra.Command{
+		Use:   "users",
+		Short: "Show what users and tenants may have, and what they use of it",
+		Long: `Users lists the users and the tenants (groups of users) of the VO of whom something is
+set, in the broker's file or by bourse users grant: shares, priorities, bounds. What was
+granted counts more than the file and is marked with a "!". A user sees their own row,
+and that of their tenant. "*" stands for everyone who has nothing of their own.
+
+` + termsHelp(),
+		Example: "  bourse users\n  bourse users grant ana max_priority=10 max_nodes=64\n  bourse users reset ana max_nodes",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Tenancy(ctx) })
+		},
+	}
+	c.flags(cmd)
+	cmd.AddCommand(newGrant(), newReset())
+	return cmd
+}
+
+// termsHelp lists the terms.
+func termsHelp() string {
+	var b strings.Builder
+	b.WriteString("Terms:\n")
+	for _, t := range bourse.TermList() {
+		fmt.Fprintf(&b, "  %-13s %s\n", t.Name, strings.ReplaceAll(t.Doc, "`", ""))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// newGrant builds "bourse users grant".
+func newGrant() *cobra.Command {
+	var c calling
+	var tenant bool
+	var in string
+	cmd := &cobra.Command{
+		Use:   "grant NAME [TERM=VALUE]...",
+		Short: "Set terms of a user or a tenant",
+		Long: `Grant sets terms of a user, of everyone who has none of their own ("*") or, with
+--tenant, of a tenant, which is there from then on. They count more than those of the broker's
+file, at once and in its later lives, until bourse users reset. It is for operators.
+
+` + termsHelp(),
+		Example: "  bourse users grant ana max_priority=10\n  bourse users grant --tenant physics share=3 max_nodes=256 node_hours=5000 period=7d\n  bourse users grant ben --in physics",
+		Args:    arguments(1, 20, "a user or tenant and its terms"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g := grantOf(args[0], tenant)
+			g.In = in
+			for _, x := range args[1:] {
+				name, value, ok := strings.Cut(x, "=")
+				if !ok {
+					return fmt.Errorf("%q is not TERM=VALUE, such as max_nodes=64", x)
+				}
+				t, err := bourse.FindTerm(name)
+				if err != nil {
+					return err
+				}
+				if _, err := t.Parse(value); err != nil {
+					return err
+				}
+				if g.Terms == nil {
+					g.Terms = map[string]string{}
+				}
+				g.Terms[name] = value
+			}
+			if len(g.Terms) == 0 && in == "" {
+				return fmt.Errorf("nothing to grant; give terms such as max_nodes=64, or --in TENANT")
+			}
+			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().BoolVar(&tenant, "tenant", false, "NAME is a tenant")
+	addFlag(cmd, &in, asName, "in", "", `put the user into this tenant; "-": into none`)
+	return cmd
+}
+
+// newReset builds "bourse users reset".
+func newReset() *cobra.Command {
+	var c calling
+	var tenant bool
+	cmd := &cobra.Command{
+		Use:   "reset NAME [TERM]...",
+		Short: "Take back what was granted to a user or a tenant",
+		Long: `Reset has the terms of the broker's file count again: those that are named, or all. The
+term "in" is the tenant that a user was put into. It is for operators.`,
+		Example: "  bourse users reset ana max_priority\n  bourse users reset --tenant physics",
+		Args:    arguments(1, 20, "a user or tenant, and terms"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g := grantOf(args[0], tenant)
+			if g.Drop = args[1:]; len(g.Drop) == 0 {
+				g.Drop = []string{"in"}
+				for _, t := range bourse.TermList() {
+					g.Drop = append(g.Drop, t.Name)
+				}
+			}
+			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().BoolVar(&tenant, "tenant", false, "NAME is a tenant")
+	return cmd
+}
+
+func grantOf(name string, tenant bool) web.Grant {
+	if tenant {
+		return web.Grant{Tenant: name}
+	}
+	return web.Grant{User: name}
+}
+
+// users prints the users and tenants that get returns.
+func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Tenancy, error)) error {
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	t, err := get(ctx, api)
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, t)
+	}
+	w := report.NewTable("who", "tenant", "terms", "waiting", "node-hours", "credits", "in the period until")
+	row := func(h *web.Holding, name string) {
+		terms := make([]string, len(h.Terms))
+		for i, x := range h.Terms {
+			terms[i] = x.Name + "=" + x.Value + mark(x.Source)
+		}
+		w.AppendRow(table.Row{name, h.Tenant + mark(h.Source), strings.Join(terms, " "), h.Waiting, h.Hours, credits(&h.Credits), h.Until.Time().UTC().Format("2006-01-02")})
+	}
+	for i := range t.Tenants {
+		row(&t.Tenants[i], "tenant "+t.Tenants[i].Name)
+	}
+	for i := range t.Users {
+		row(&t.Users[i], t.Users[i].Name)
+	}
+	_, err = fmt.Fprintln(out, w.Render())
+	return err
+}
+
+// mark shows that something was granted.
+func mark(source string) string {
+	if source == "granted" {
+		return "!"
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package configs
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// Tenant is a group of users of a VO.
+type Tenant struct {
+	Name    string
+	Members []string // users; "*": everyone who is in no other
+	Terms   bourse.Grants
+}
+
+// maxTenants bounds the tenants of a broker.
+const maxTenants = 1000
+
+// keys lists what a tenant may hold.
+func (x *Tenant) keys(names, members map[string]int) keys {
+	x.Terms = bourse.Grants{}
+	return slices.Concat(keys{
+		named("name", &x.Name, names, "physics", "the tenant"),
+		texts("members", &x.Members, "its users; \"*\": everyone who is in no other tenant"),
+		rule(func(t *table) {
+			if t.clean("name") && (x.Name == bourse.Nobody || x.Name == bourse.Everyone) {
+				t.wrong("name", "%q is not a name that a tenant may have", x.Name)
+			}
+			for i, m := range x.Members {
+				if members[m]++; members[m] > 1 {
+					t.wrongAt(t.path.key("members").at(i), "%q is in two tenants, or in one twice; must be in one", m)
+				} else if err := bourse.CheckName(m); err != nil {
+					t.wrongAt(t.path.key("members").at(i), "%v", err)
+				}
+			}
+		}),
+	}, terms(x.Terms, func(t bourse.Term) bool { return !t.UserOnly }))
+}
+
+// terms are the keys of those terms that are wanted; what is not there is not set.
+func terms(to bourse.Grants, which func(bourse.Term) bool) keys {
+	var list keys
+	for _, x := range bourse.TermList() {
+		if !which(x) {
+			continue
+		}
+		kinds := map[bourse.TermUnit]string{bourse.Number: "whole number", bourse.NodeHours: "node-hours", bourse.CreditUnits: "credits", bourse.Days: "duration"}
+		def := map[string]string{bourse.TermShare: "1", bourse.TermPriority: "0", bourse.TermPeriod: `"30d"`}[x.Name]
+		limits := x.Words(x.Min) + ".." + x.Words(x.Max)
+		k := custom(x.Name, about{kind: kinds[x.Unit], limits: limits}, func(t *table, key string) {
+			if v, ok := t.term(key, x); ok {
+				to[x.Name] = v
+			}
+		}, x.Doc)
+		if def == "" {
+			def = "none"
+		}
+		list = append(list, k.byDefault(def))
+	}
+	return list
+}
+
+// term reads a term, if it is there and right.
+func (t *table) term(key string, x bourse.Term) (v int64, ok bool) {
+	if !t.has(key) {
+		return 0, false
+	}
+	switch x.Unit {
+	case bourse.Number:
+		v = int64(t.whole(key, int(x.Min), int(x.Min), int(x.Max)))
+	case bourse.Days:
+		v = int64(t.span(key, bourse.DefaultPeriod, bourse.Day))
+	case bourse.CreditUnits, bourse.NodeHours:
+		c := value[bourse.Credits](t, key, 0)
+		if v = int64(c); x.Unit == bourse.NodeHours {
+			v, _ = x.Parse(c.String())
+		}
+	}
+	if !t.clean(key) {
+		return 0, false
+	}
+	if err := x.Check(v); err != nil {
+		t.wrong(key, "%v", err)
+		return 0, false
+	}
+	return v, true
+}
+
+// holders are the tenants of a broker, who is in them, and what users have beside what
+// broker.UserTerms say, in order.
+func (b *Broker) holders() []bourse.Holder {
+	var list []bourse.Holder
+	at := func(h bourse.Holder) *bourse.Holder {
+		i, found := slices.BinarySearchFunc(list, h, bourse.Holder.Compare)
+		if !found {
+			list = slices.Insert(list, i, h)
+		}
+		return &list[i]
+	}
+	for _, x := range b.Tenants {
+		at(bourse.Holder{Tenant: x.Name}).Terms = x.Terms
+		for _, m := range x.Members {
+			at(bourse.Holder{User: m}).In = x.Name
+		}
+	}
+	for _, u := range b.Users {
+		if len(u.Terms) > 0 {
+			at(bourse.Holder{User: u.Name}).Terms = u.Terms
+		}
+	}
+	return list
+}

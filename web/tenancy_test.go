@@ -1,0 +1,55 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
+)
+
+// Operators grant terms, which users see of themselves and their tenant alone, with where
+// each is set; a job that a bound holds back says so.
+func TestTenancy_OperatorsGrantAndUsersSeeTheirOwn(t *testing.T) {
+	t.Parallel()
+	h := world(t, func(c *broker.Config) {
+		c.Holders = []bourse.Holder{{Tenant: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 100}}, {User: "ana", In: "physics"}}
+	})
+	s := brokerAPI(t, h)
+	for _, c := range []struct {
+		who  string
+		body any
+		want int
+		says string
+	}{
+		{ana, Grant{User: "ana", Terms: map[string]string{"max_nodes": "9"}}, 403, "only an operator"},
+		{olga, Grant{User: "ana", Terms: map[string]string{"luck": "9"}}, 422, "there is no term"},
+		{olga, Grant{User: "ana", Terms: map[string]string{"period": "30h"}}, 422, "whole days"},
+		{olga, Grant{User: "ana", In: "chemistry"}, 422, "no tenant"},
+		{olga, Grant{Terms: map[string]string{"share": "2"}}, 422, "name one of them"},
+		{olga, Grant{User: "ana", Terms: map[string]string{"max_nodes": "1", "node_hours": "0.5"}}, 200, ""},
+		{olga, Grant{User: "ben", Terms: map[string]string{"share": "2"}}, 200, ""},
+	} {
+		var p struct{ Detail string }
+		if code := call(t, s, c.who, "POST", "/v1/tenancy", c.body, &p); code != c.want || !strings.Contains(p.Detail, c.says) {
+			t.Errorf("%s %+v: %d %s, want %d %q", c.who, c.body, code, p.Detail, c.want, c.says)
+		}
+	}
+	var own, all Tenancy
+	call(t, s, ana, "GET", "/v1/tenancy", nil, &own)
+	if len(own.Users) != 1 || own.Users[0].Tenant != "physics" || own.Users[0].Source != "file" || len(own.Tenants) != 1 ||
+		own.Tenants[0].Terms[0] != (Term{"max_nodes", "100", "file"}) ||
+		own.Users[0].Terms[1] != (Term{"max_nodes", "1", "granted"}) || own.Users[0].Terms[2] != (Term{"node_hours", "0.5", "granted"}) {
+		t.Errorf("ana sees %+v", own)
+	}
+	if call(t, s, olga, "GET", "/v1/tenancy", nil, &all); len(all.Users) != 3 || all.Users[0].Name != "*" || all.Users[2].Name != "ben" {
+		t.Errorf("olga sees %+v", all)
+	}
+	var a Accounts
+	if call(t, s, ana, "GET", "/v1/accounts", nil, &a); a.Users[0].Tenant != "physics" {
+		t.Errorf("accounts %+v", a.Users)
+	}
+	if code := call(t, s, olga, "POST", "/v1/tenancy", Grant{User: "ana", Drop: []string{"max_nodes", "node_hours"}}, nil); code != 200 {
+		t.Errorf("dropped: %d", code)
+	}
+}
