@@ -32,7 +32,8 @@ type Mirror struct {
 // MirrorOptions say where the second disk is and what happens when it fails.
 type MirrorOptions struct {
 	// Open opens the second disk for this process alone. One with a Close is closed.
-	Open func() (Disk, error)
+	// claim is what the journal knows it by; "": nothing yet.
+	Open func(claim string) (Disk, error)
 	// Required: what cannot be made durable on both within Wait fails, and so does a
 	// start without the second disk. Otherwise the main one goes on alone, and the
 	// second is brought up to it once it can be opened again.
@@ -71,7 +72,7 @@ func OpenMirror(main Disk, opt MirrorOptions) (*Mirror, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := opt.Open()
+	second, err := opt.Open(m.claim)
 	switch {
 	case err == nil:
 		took, err := m.begin(second)
@@ -292,7 +293,7 @@ func (m *Mirror) lost(err error) error {
 
 // reopen opens the second disk and brings it up to the main one.
 func (m *Mirror) reopen(f *filling) (Disk, error) {
-	second, err := m.opt.Open()
+	second, err := m.opt.Open(m.claim)
 	if err != nil {
 		return nil, err
 	}
