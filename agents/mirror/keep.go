@@ -109,6 +109,9 @@ func (k *Keeper) serve(conn net.Conn) error {
 	s := &session{keeper: k, conn: conn, dir: dir}
 	defer s.leave()
 	for {
+		if err := s.member(); err != nil {
+			return err
+		}
 		if err := conn.SetDeadline(time.Now().Add(quiet)); err != nil {
 			return err
 		}
@@ -151,6 +154,23 @@ type session struct {
 	folder *journal.Folder
 	mine   *keeping
 	err    error // the first failure; nothing is done after it
+
+	reading uint64 // of the certificates, by which the caller was let in
+}
+
+// member holds the caller's certificate against the files again when they have changed.
+func (s *session) member() error {
+	c, ok := s.conn.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	now := s.keeper.store.Current()
+	if now == s.reading {
+		return nil
+	}
+	s.reading = now
+	_, err := s.keeper.store.Caller(c.ConnectionState().PeerCertificates, certificate.Site, certificate.Broker)
+	return err
 }
 
 func (s *session) carryOut(q request, data []byte) (r reply, answer []byte, err error) {

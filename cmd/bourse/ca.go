@@ -127,7 +127,7 @@ func newCAIssue() *cobra.Command {
 	var replace bool
 	cmd := &cobra.Command{
 		Use:   "issue --role ROLE --name NAME [--host HOST,...]",
-		Short: "Issue the certificate of a member: site, broker, user, operator or mirror",
+		Short: "Issue the certificate of a member of the VO",
 		Long: `Makes a key and a certificate, ROLE-NAME.key and ROLE-NAME.pem in the
 authority's folder. Sites and brokers need the names and addresses that others
 call them at; a certificate is for those hosts only. To renew one, issue it

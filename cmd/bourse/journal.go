@@ -27,7 +27,7 @@ import (
 func newJournal() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journal verify|show|copy|rebase|restore|keep PATH...",
-		Short: "Check journals against the invariants, print, copy, mend or mirror them",
+		Short: "Check, print, copy, mend, mirror and restore journals",
 		Long: `Reads the journals of sites and brokers. PATH is the folder of a journal, a
 folder of such folders, or one file of a journal. Nothing is changed, but by
 rebase, restore and keep, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
