@@ -365,7 +365,7 @@ func (p *process) apiURL() string {
 
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
-	o.Ready = p.waiting
+	o.Ready, o.Mirror = p.waiting, p.mirrorState
 	if p.reread != nil {
 		o.Reload = p.reload
 	}
