@@ -78,6 +78,7 @@ var rooms = []room{
 	{"agents/sim", []string{".", "agents", "agents/journal"}, core}, // a disk in memory behind each agent
 	{"agents/certificate", []string{".", "agents"}, world},
 	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
+	{"agents/mirror", []string{".", "agents", "agents/certificate", "agents/journal"}, world}, // a journal's second disk, on another host
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "parallel"}, world},

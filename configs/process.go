@@ -59,6 +59,46 @@ type Clock struct {
 type Journal struct {
 	Dir  string          // folder; each agent has a folder of its own in it; default "journal"
 	Keep bourse.Duration // how long segments stay that an image has made dispensable; default 0: for ever
+	// Where a second copy lies that nothing is answered without: a folder or a host, or
+	// neither.
+	MirrorDir      string // folder; must exist
+	MirrorHost     string // host:port of bourse journal keep
+	MirrorRequired bool   // without the second copy nothing is answered; default: it goes on with one
+}
+
+// keys lists what [journal] may hold.
+func (j *Journal) keys(plain bool) keys {
+	return keys{
+		file("dir", &j.Dir, "journal", "folder; each agent has a folder of its own in it"),
+		span("keep", &j.Keep, 0, bourse.Hour, "how long segments stay that an image has made dispensable").byDefault("for ever"),
+		custom("mirror", about{kind: "folder, or HOST:PORT"}, func(t *table, key string) { j.mirror(t, key, plain) },
+			"where a second copy is kept that has all that was answered: a folder that exists, on another disk, or a host with bourse journal keep").byDefault("there is none"),
+		boolean("mirror_required", &j.MirrorRequired, false, "without its second copy the process answers nothing and ends; else it goes on with one, and says so"),
+		rule(func(t *table) {
+			if j.MirrorRequired && !t.has("mirror") {
+				t.wrong("mirror_required", "there is no mirror; name one: mirror = \"/mnt/second/bourse\"")
+			}
+		}),
+	}
+}
+
+// mirror reads where the second copy is.
+func (j *Journal) mirror(t *table, key string, plain bool) {
+	s := t.text(key, "")
+	if !t.has(key) || !t.clean(key) {
+		return
+	}
+	if _, port, ok := cutPort(s); ok && port != "" && !strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) {
+		if why := wrongAddress(s, plain); why != "" {
+			t.wrong(key, "%q: %s", s, why)
+		}
+		j.MirrorHost = s
+		return
+	}
+	j.MirrorDir = within(filepath.Dir(t.doc.file), s)
+	if a, err := filepath.Rel(j.Dir, j.MirrorDir); s == "" || err == nil && filepath.IsLocal(a) {
+		t.wrong(key, "%q: must be a folder outside of that of the journal, on another disk, or HOST:PORT", s)
+	}
 }
 
 // SiteProcess is the file of a site's process. Its site neither joins nor leaves
@@ -242,12 +282,7 @@ func (p *Process) keys(certificate func() string) keys {
 		option("listen", func() keys { return p.Listen.keys(*plain) }, "where other agents reach it; must be given"),
 		rule(func(t *table) { t.needOfOneVO("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
 		option("gossip", func() keys { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
-		section("journal", func() keys {
-			return keys{
-				file("dir", &p.Journal.Dir, "journal", "folder; each agent has a folder of its own in it"),
-				span("keep", &p.Journal.Keep, 0, bourse.Hour, "how long segments stay that an image has made dispensable").byDefault("for ever"),
-			}
-		}, "what it must not forget"),
+		section("journal", func() keys { return p.Journal.keys(*plain) }, "what it must not forget"),
 		section("clock", func() keys {
 			return keys{span("wait", &p.Clock.Wait, clockWait, 0, "how long a start waits for others to say what time it is where nobody answers; 0s: it asks nobody")}
 		}, "how it makes sure of the time"),

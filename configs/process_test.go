@@ -111,12 +111,36 @@ func TestProcess_BrokerHasItsKeysAndItsTables(t *testing.T) {
 	}
 }
 
+// A mirror is a folder or a host, and never the folder that it mirrors.
+func TestProcess_AMirrorIsAFolderOrAHost(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Journal{
+		`mirror = "second"`: {Dir: "/etc/bourse/journal", MirrorDir: "/etc/bourse/second"},
+		"mirror = \"/mnt/second\"\nmirror_required = true": {Dir: "/etc/bourse/journal", MirrorDir: "/mnt/second", MirrorRequired: true},
+		`mirror = "vault.example.org:7420"`:                {Dir: "/etc/bourse/journal", MirrorHost: "vault.example.org:7420"},
+	} {
+		if s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess+"[journal]\n"+text+"\n")); err != nil || s.Journal != want {
+			t.Errorf("%s: %v, %+v", text, err, s)
+		}
+	}
+	for text, want := range map[string]string{
+		`mirror = "journal"`:        "outside",
+		`mirror = "journal/second"`: "outside",
+		`mirror = "vault:99999"`:    "1 to 65535",
+		`mirror_required = true`:    "no mirror",
+	} {
+		if _, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess+"[journal]\n"+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // Plain text is for this machine alone, and needs no files.
 func TestProcess_PlainNeedsNoFiles(t *testing.T) {
 	t.Parallel()
 	local := strings.NewReplacer("10.0.0.5", "127.0.0.1", "broker.example.org", "localhost").Replace(smallProcess)
 	s, err := ParseSiteProcess("north.toml", []byte(local+"[tls]\nplain = true\n[journal]\ndir = \"/var/lib/bourse\"\nkeep = \"30d\"\n[log]\nlevel = \"debug\"\n"))
-	if err != nil || s.TLS != (TLS{Plain: true}) || s.Gossip.Key != "" || s.Journal != (Journal{"/var/lib/bourse", 30 * bourse.Day}) || s.Log != "debug" {
+	if err != nil || s.TLS != (TLS{Plain: true}) || s.Gossip.Key != "" || s.Journal != (Journal{Dir: "/var/lib/bourse", Keep: 30 * bourse.Day}) || s.Log != "debug" {
 		t.Errorf("%v, %+v", err, s)
 	}
 }

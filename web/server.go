@@ -44,6 +44,9 @@ type Options struct {
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error
+	// Mirror says how the second copy of the agent's journals stands; nil, or no answer:
+	// there is none.
+	Mirror func() *Mirror
 	// Collectors add what the process counts to /metrics: its host, its journal,
 	// its network, its certificate.
 	Collectors []prometheus.Collector

@@ -24,7 +24,16 @@ type SiteState struct {
 	Kept        int           `json:"kept" doc:"legs remembered, open or over"`
 	Groups      []Group       `json:"groups,omitempty" doc:"absent until its cluster has answered"`
 	Brokers     []Debt        `json:"brokers,omitempty" doc:"what each has paid and owes; operators see it"`
+	Mirror      *Mirror       `json:"mirror,omitempty" doc:"of its journals, where there is one; operators see it"`
 	Words       []string      `json:"words,omitempty" doc:"what it takes, and to whom it is closed, in words"`
+}
+
+// Mirror is how the second copy of an agent's journals stands.
+type Mirror struct {
+	Place   string  `json:"place" doc:"a folder, or HOST:PORT"`
+	Current bool    `json:"current" doc:"it has all that was answered"`
+	Since   Instant `json:"since" doc:"of that, or of its being behind"`
+	Why     string  `json:"why,omitempty" doc:"it is behind"`
 }
 
 // Drained says until when a site takes nothing new.
@@ -242,6 +251,9 @@ func (s *ownSite) state(ctx context.Context, _ *struct{}) (*siteOutput, error) {
 		x.Groups = append(x.Groups, groupOf(&st.Groups[i], st.Now))
 	}
 	if caller(ctx).Role == Operator {
+		if s.opt.Mirror != nil {
+			x.Mirror = s.opt.Mirror()
+		}
 		for _, a := range st.Accounts {
 			if name, ok := strings.CutPrefix(a.Name, "broker:"); ok {
 				x.Brokers = append(x.Brokers, Debt{name, Credits{a.Debit - a.Credit}, Credits{a.PendingDebit}})

@@ -3,7 +3,7 @@
 // and holds the other end of a connection against them.
 //
 // An identity is one URI in a certificate, bourse://VO/ROLE/NAME, with the role
-// site, broker, user or operator; the agent site:north of the VO atlas is
+// site, broker, user, operator or mirror; the agent site:north of the VO atlas is
 // bourse://atlas/site/north. Whoever holds a certificate of the VO's authority
 // with that URI, neither expired nor revoked, is that member; nothing else
 // counts: not the subject, not the address it calls from.

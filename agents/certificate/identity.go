@@ -29,10 +29,11 @@ const (
 	Broker   Role = "broker"
 	User     Role = "user"
 	Operator Role = "operator"
+	Mirror   Role = "mirror" // keeps the journals of agents on another host
 )
 
 // Roles lists the roles in the order of the documentation.
-var Roles = []Role{Site, Broker, User, Operator}
+var Roles = []Role{Site, Broker, User, Operator, Mirror}
 
 // ParseRole reads a role's name.
 func ParseRole(s string) (Role, error) {
@@ -41,11 +42,11 @@ func ParseRole(s string) (Role, error) {
 			return r, nil
 		}
 	}
-	return "", fmt.Errorf("%q is no role; there are site, broker, user and operator", s)
+	return "", fmt.Errorf("%q is no role; there are site, broker, user, operator and mirror", s)
 }
 
 // serves reports whether members of this role listen for others.
-func (r Role) serves() bool { return r == Site || r == Broker }
+func (r Role) serves() bool { return r == Site || r == Broker || r == Mirror }
 
 // Identity is a member of a VO.
 type Identity struct {

@@ -104,8 +104,11 @@ func load(disk Disk, n uint64) (*segment, error) {
 
 // place is how people find a file of a disk.
 func place(disk Disk, name string) string {
-	if d, ok := disk.(*Folder); ok {
+	switch d := disk.(type) {
+	case *Folder:
 		return d.file(name)
+	case *Mirror:
+		return place(d.main, name)
 	}
 	return name
 }

@@ -112,7 +112,7 @@ type caMember struct {
 }
 
 func (m *caMember) add(cmd *cobra.Command) {
-	addFlag(cmd, &m.role, asRole, "role", "", "site, broker, user or operator")
+	addFlag(cmd, &m.role, asRole, "role", "", "site, broker, user, operator or mirror")
 	addFlag(cmd, &m.name, asName, "name", "", "the member's name, as in configuration files")
 	_ = cmd.MarkFlagRequired("role")
 	_ = cmd.MarkFlagRequired("name")
@@ -127,7 +127,7 @@ func newCAIssue() *cobra.Command {
 	var replace bool
 	cmd := &cobra.Command{
 		Use:   "issue --role ROLE --name NAME [--host HOST,...]",
-		Short: "Issue the certificate of a site, broker, user or operator",
+		Short: "Issue the certificate of a member of the VO",
 		Long: `Makes a key and a certificate, ROLE-NAME.key and ROLE-NAME.pem in the
 authority's folder. Sites and brokers need the names and addresses that others
 call them at; a certificate is for those hosts only. To renew one, issue it

@@ -45,11 +45,11 @@ var (
 	asPart        = kind[bourse.Performance]{"share", bourse.ParsePerformance, offerNothing}
 	asAlpha       = kind[choice.Alpha]{"share", choice.ParseAlpha, offerNothing}
 	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerWords("time", "cost", "finish")}
-	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerWords(configs.Words("policy")...)}
-	asAlgorithm   = kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, offerWords(configs.Words("broker.algorithm")...)}
+	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return configs.Words("policy") })}
+	asAlgorithm   = kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, offerAll(func() []string { return configs.Words("broker.algorithm") })}
 	asWeights     = kind[search.Weights]{"weights", parseWeights, offerNothing}
 	asPriority    = kind[string]{"priority", parsePriority, offerWords("last", "first")}
-	asRole        = kind[certificate.Role]{"role", certificate.ParseRole, offerWords("site", "broker", "user", "operator")}
+	asRole        = kind[certificate.Role]{"role", certificate.ParseRole, offerWords("site", "broker", "user", "operator", "mirror")}
 	asPreset      = kind[string]{"preset", anyText, offerAll(presetNames)}
 	asFactKind    = kind[string]{"kind", anyText, offerAll(kindsOfFacts)}
 	asFile        = kind[string]{"file", anyText, nil}

@@ -26,21 +26,21 @@ import (
 // newJournal builds "bourse journal".
 func newJournal() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "journal verify|show|copy|rebase PATH...",
-		Short: "Check journals against the invariants, print, copy or mend them",
+		Use:   "journal verify|show|copy|rebase|restore|keep PATH...",
+		Short: "Check, print, copy, mend, mirror and restore journals",
 		Long: `Reads the journals of sites and brokers. PATH is the folder of a journal, a
 folder of such folders, or one file of a journal. Nothing is changed, but by
-rebase, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
+rebase, restore and keep, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
 		Example: "  bourse journal verify .bourse\n  bourse journal show .bourse/site-north --kind leg-moved",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("journal takes verify, show, copy or rebase, and a path; see bourse journal --help")
+				return errors.New("journal takes verify, show, copy, rebase, restore or keep, and a path; see bourse journal --help")
 			}
-			return fmt.Errorf("journal %s: there is verify, show, copy and rebase", args[0])
+			return fmt.Errorf("journal %s: there is verify, show, copy, rebase, restore and keep", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newJournalVerify(), newJournalShow(), newJournalCopy(), newJournalRebase())
+	cmd.AddCommand(newJournalVerify(), newJournalShow(), newJournalCopy(), newJournalRebase(), newJournalRestore(), newJournalKeep())
 	return cmd
 }
 

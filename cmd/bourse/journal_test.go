@@ -198,8 +198,8 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for _, c := range []struct{ args, want string }{
-		{"", "takes verify, show, copy or rebase"},
-		{"verfy x", "there is verify, show, copy and rebase"},
+		{"", "takes verify, show, copy, rebase, restore or keep"},
+		{"verfy x", "there is verify, show, copy, rebase, restore and keep"},
 		{"verify", "must have a path"},
 		{"verify " + empty, "there is no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},

@@ -20,6 +20,7 @@ func (processMetrics) Describe(chan<- *prometheus.Desc) {}
 // Collect reads all counts at one time.
 func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 	m.host(ch, m.p.host.Stats())
+	m.mirrors(ch, m.p.twice)
 	for _, x := range m.p.members() {
 		m.member(ch, x)
 	}
@@ -85,6 +86,19 @@ func (m processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
 		histogram(ch, "bourse_journal_batch_steps", "Steps made durable by one sync.", a.Batch, a.ID)
 	}
 	m.drivers(ch, s.Drivers)
+}
+
+func (processMetrics) mirrors(ch chan<- prometheus.Metric, list []*mirrored) {
+	for _, m := range list {
+		s := m.disk.State()
+		current, behind := 1.0, 0.0
+		if !s.Current {
+			current, behind = 0, time.Since(s.Since).Seconds()
+		}
+		gauge(ch, "bourse_mirror_current", "1 while the second copy of the journal has all that was answered, else 0.", current, "agent", string(m.agent))
+		gauge(ch, "bourse_mirror_behind_seconds", "For how long the second copy of the journal has been behind.", behind, "agent", string(m.agent))
+		count(ch, "bourse_mirror_failures_total", "How often the second copy of the journal has fallen behind.", s.Failures, "agent", string(m.agent))
+	}
 }
 
 func (processMetrics) drivers(ch chan<- prometheus.Metric, list []live.DriverStats) {

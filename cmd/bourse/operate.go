@@ -189,6 +189,11 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 	for _, m := range s.Maintenance {
 		fmt.Fprintf(out, "maintenance %s: %d nodes of %s, %s to %s%s\n", m.Name, m.Nodes, m.Group, both(m.Start, now), day(m.End, now), because(m.Why))
 	}
+	if m := s.Mirror; m != nil && m.Current {
+		fmt.Fprintf(out, "its journal is mirrored to %s\n", m.Place)
+	} else if m != nil {
+		fmt.Fprintf(out, "its journal has ONE COPY since %s: the mirror %s is behind: %s\n", both(m.Since, now), m.Place, m.Why)
+	}
 	if len(s.Groups) == 0 {
 		fmt.Fprintln(out, "its cluster has not answered yet")
 		return

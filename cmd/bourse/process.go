@@ -49,6 +49,8 @@ type process struct {
 	peers *live.Peers           // of a replica; nil: it is none
 	after func(context.Context) // what goes on while the agents live; nil: nothing
 	disks []*journal.Folder
+	twice []*mirrored            // journals with a second copy
+	fence chan error             // one of them belongs to another process now
 	known []agents.ID            // sites that a broker remembers
 	tells []prometheus.Collector // what there is to measure beside
 	token *web.Tokens            // by which callers are known beside certificates; nil: they are not
@@ -131,6 +133,10 @@ func (p *process) goOn(ctx context.Context, unhook func(), served <-chan error) 
 			_, _ = p.reload(ctx) // logged there
 		case err := <-p.host.Failed():
 			p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
+			p.abandon()
+			return failed(err)
+		case err := <-p.fence:
+			p.log.Error().Err(err).Msg("the process stops without a word")
 			p.abandon()
 			return failed(err)
 		case err := <-served:
@@ -257,7 +263,11 @@ func (p *process) add(id agents.ID, a agents.Durable) error {
 		return err
 	}
 	p.disks = append(p.disks, folder)
-	return p.host.Add(id, a, folder, journal.Options{Keep: p.cfg.Journal.Keep})
+	disk, err := p.mirror(id, folder)
+	if err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	return p.host.Add(id, a, disk, journal.Options{Keep: p.cfg.Journal.Keep})
 }
 
 // folder is where the journal of an agent lies: "site-north" for site:north.
@@ -267,6 +277,7 @@ func (p *process) folder(id agents.ID) string {
 }
 
 func (p *process) closeDisks() {
+	p.closeMirrors()
 	for _, d := range p.disks {
 		if err := d.Close(); err != nil {
 			p.log.Error().Err(err).Msg("closing a journal")
@@ -358,7 +369,7 @@ func (p *process) apiURL() string {
 
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
-	o.Ready = p.waiting
+	o.Ready, o.Mirror = p.waiting, p.mirrorState
 	if p.reread != nil {
 		o.Reload = p.reload
 	}

@@ -1,0 +1,417 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Mirror is a disk that is kept twice: on a main one, which is read, and on a second
+// one, from which Restore brings a journal back whose main disk is lost. What Sync and
+// SyncNames have made durable lies on both, so nothing leaves a process that the second
+// one does not hold too, but while it is behind and Required is not set.
+//
+// The main disk has all that was ever answered, for no Sync returns without it. The
+// second may hold one batch more: a crash came before the main one was synced, and
+// nobody was told. The next start takes that over, since both then say the same.
+type Mirror struct {
+	main Disk
+	opt  MirrorOptions
+	stop chan struct{}
+	ends sync.WaitGroup
+
+	mu    sync.Mutex
+	claim string
+	link  *mirrorLink // nil: the second one is behind
+	state atomic.Pointer[MirrorState]
+}
+
+// MirrorOptions say where the second disk is and what happens when it fails.
+type MirrorOptions struct {
+	// Open opens the second disk for this process alone. One with a Close is closed.
+	// claim is what the journal knows it by; "": nothing yet.
+	Open func(claim string) (Disk, error)
+	// Required: what cannot be made durable on both within Wait fails, and so does a
+	// start without the second disk. Otherwise the main one goes on alone, and the
+	// second is brought up to it once it can be opened again.
+	Required bool
+	Wait     time.Duration // how long an operation waits for the second disk at most; 0: 10 s
+	Retry    time.Duration // how long after a failure it is tried again; 0: 2 s
+	// Tell is called with every change of the state, one after the other. It must not
+	// call the Mirror. nil: nobody is told.
+	Tell func(MirrorState)
+}
+
+// MirrorState is how a second disk stands.
+type MirrorState struct {
+	Current  bool      // it has all that the main one has
+	Since    time.Time // when that became so, or ceased to be
+	Err      error     // why it is behind; ErrFenced: it belongs to another journal now
+	Failures uint64    // how often it has fallen behind
+	Took     uint64    // facts that the main disk had from it at the start
+}
+
+// ErrFenced is what a Mirror fails with whose second disk has been claimed by another
+// journal: one that was restored from it. Two must not run, so this one stops.
+var ErrFenced = errors.New("the journal was restored elsewhere from its mirror, and two must not run: this one stops")
+
+// OpenMirror brings two disks to the same state. Both belong to the Mirror until Close,
+// which leaves main open. It is an error if the second one is the mirror of another
+// journal, or holds one where main has none: that must be restored first.
+func OpenMirror(main Disk, opt MirrorOptions) (*Mirror, error) {
+	opt.Wait, opt.Retry = or(opt.Wait, 10*time.Second), or(opt.Retry, 2*time.Second)
+	m := &Mirror{main: main, opt: opt, stop: make(chan struct{})}
+	m.state.Store(&MirrorState{})
+	list, err := segments(main)
+	if err == nil {
+		m.claim, err = readClaim(main)
+	}
+	if err != nil {
+		return nil, err
+	}
+	second, err := opt.Open(m.claim)
+	switch {
+	case err == nil:
+		took, err := m.begin(second)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("mirror: %w", err), closeDisk(second))
+		}
+		m.attached(second, took)
+	case len(list) == 0:
+		return nil, fmt.Errorf("the mirror cannot be opened, and there is no journal to begin with without it: %w", err)
+	case opt.Required:
+		return nil, fmt.Errorf("the mirror cannot be opened, and mirror_required does not let this process answer without it: %w", err)
+	default:
+		m.behind(err, nil)
+	}
+	return m, nil
+}
+
+func or(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// closeDisk closes a disk that can be closed.
+func closeDisk(d Disk) error {
+	if c, ok := d.(interface{ Close() error }); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// begin settles at a start which of the two disks is ahead, and brings the other up. It
+// returns how many facts the main one has had from the second.
+func (m *Mirror) begin(second Disk) (took uint64, err error) {
+	if err := m.agree(second); err != nil {
+		return 0, err
+	}
+	if took, err = beyond(m.main, second); err != nil {
+		return 0, err
+	}
+	if took > 0 {
+		if err := (&filling{from: second, to: m.main}).segments(); err != nil {
+			return 0, err
+		}
+	}
+	return took, (&filling{from: m.main, to: second}).all()
+}
+
+// agree holds the claims of both disks against each other, and makes them at the first
+// start.
+func (m *Mirror) agree(second Disk) error {
+	has, err := segments(m.main)
+	if err != nil {
+		return err
+	}
+	kept, err := segments(second)
+	if err != nil {
+		return err
+	}
+	theirs, err := readClaim(second)
+	switch {
+	case err != nil:
+		return err
+	case len(has) == 0 && len(kept) > 0:
+		return errors.New("it holds a journal, and there is none here: bring it back with bourse journal restore or, if that is not to be gone on with, use an empty mirror")
+	case theirs == "" && len(kept) > 0:
+		return errors.New("it holds a journal that is nobody's mirror, such as a copy; use an empty mirror")
+	case theirs != "" && m.claim == "":
+		return errors.New("it is the mirror of another journal; if this one was put in place by hand, bring it back with bourse journal restore, or use an empty mirror")
+	case theirs != "" && theirs != m.claim:
+		return ErrFenced
+	case theirs == m.claim && theirs != "":
+		return nil
+	}
+	if m.claim == "" {
+		m.claim = newClaim()
+		if err := writeClaim(m.main, m.claim); err != nil {
+			return err
+		}
+	}
+	return writeClaim(second, m.claim)
+}
+
+// ours reports whether the second disk is still this journal's.
+func (m *Mirror) ours(second Disk) error {
+	switch theirs, err := readClaim(second); {
+	case err != nil:
+		return err
+	case theirs == "":
+		return errors.New("what was there is gone")
+	case theirs != m.claim:
+		return ErrFenced
+	}
+	return nil
+}
+
+// State returns how the second disk stands.
+func (m *Mirror) State() MirrorState { return *m.state.Load() }
+
+// attached goes on with a second disk that has all that the main one has.
+func (m *Mirror) attached(second Disk, took uint64) {
+	m.link = newMirrorLink(second)
+	m.turn(MirrorState{Current: true, Took: took})
+}
+
+// behind goes on without the second disk, and has it tried again once old, which it was
+// reached by, does nothing any more.
+func (m *Mirror) behind(err error, old *mirrorLink) {
+	m.turn(MirrorState{Err: err, Failures: 1})
+	if !errors.Is(err, ErrFenced) {
+		m.ends.Go(func() { m.follow(old) })
+	}
+}
+
+// turn changes the state; counts are added to what there was.
+func (m *Mirror) turn(s MirrorState) {
+	before := m.state.Load()
+	s.Since, s.Failures, s.Took = time.Now(), before.Failures+s.Failures, before.Took+s.Took
+	m.state.Store(&s)
+	if m.opt.Tell != nil {
+		m.opt.Tell(s)
+	}
+}
+
+// also has the second disk do what the main one has done.
+func (m *Mirror) also(do func(Disk) error) error {
+	if m.link == nil {
+		return m.alone()
+	}
+	if err := m.link.post(do, nil, m.opt.Wait); err != nil {
+		return m.lost(err)
+	}
+	return nil
+}
+
+// both has both disks do something that waits for the hardware, at the same time.
+func (m *Mirror) both(do func(Disk) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link == nil {
+		if err := do(m.main); err != nil {
+			return err
+		}
+		return m.alone()
+	}
+	done := make(chan error, 1)
+	err := m.link.post(func(second Disk) error {
+		if err := do(second); err != nil {
+			return err
+		}
+		if x, ok := second.(exclusive); ok && x.Exclusive() {
+			return nil
+		}
+		return m.ours(second)
+	}, done, m.opt.Wait)
+	if err := do(m.main); err != nil {
+		return err
+	}
+	if err == nil {
+		err = m.link.wait(done, m.opt.Wait)
+	}
+	if err != nil {
+		return m.lost(err)
+	}
+	return nil
+}
+
+// exclusive is a disk that nobody can claim while it is open, whatever happens on the
+// network between.
+type exclusive interface{ Exclusive() bool }
+
+// alone is what becomes of an operation while the second disk is behind.
+func (m *Mirror) alone() error {
+	if err := m.State().Err; errors.Is(err, ErrFenced) {
+		return err
+	}
+	return nil
+}
+
+// lost goes on after a failure of the second disk: without it or, if it is required,
+// once it has been brought up to the main one anew, which has all that was asked.
+func (m *Mirror) lost(err error) error {
+	old := m.link
+	m.link = nil
+	old.close(true)
+	switch {
+	case errors.Is(err, ErrFenced):
+		m.behind(err, old)
+		return err
+	case !m.opt.Required:
+		m.behind(err, old)
+		return nil
+	}
+	m.turn(MirrorState{Err: err, Failures: 1})
+	late := time.NewTimer(m.opt.Wait)
+	defer late.Stop()
+	for again := old.done; ; {
+		select {
+		case <-again:
+			second, failed := m.reopen(&filling{from: m.main})
+			if failed == nil {
+				m.attached(second, 0)
+				return nil
+			}
+			if err = failed; errors.Is(err, ErrFenced) {
+				m.turn(MirrorState{Err: err})
+				return err
+			}
+			pause := make(chan struct{})
+			time.AfterFunc(min(m.opt.Retry, m.opt.Wait/8), func() { close(pause) })
+			again = pause
+		case <-late.C:
+			return fmt.Errorf("the mirror does not take it, and mirror_required does not let this process answer without it: %w", err)
+		}
+	}
+}
+
+// reopen opens the second disk and brings it up to the main one.
+func (m *Mirror) reopen(f *filling) (Disk, error) {
+	second, err := m.opt.Open(m.claim)
+	if err != nil {
+		return nil, err
+	}
+	if err = m.agree(second); err == nil {
+		f.to = second
+		err = f.all()
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeDisk(second))
+	}
+	return second, nil
+}
+
+// follow brings a second disk that is behind up to the main one, as often as it takes:
+// the most of it while the main one goes on, the rest while that waits.
+func (m *Mirror) follow(old *mirrorLink) {
+	if old != nil {
+		select {
+		case <-old.done: // what it has begun must not come after what is written now
+		case <-m.stop:
+			return
+		}
+	}
+	retry := time.NewTicker(m.opt.Retry)
+	defer retry.Stop()
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-retry.C:
+		}
+		f := &filling{from: m.main}
+		second, err := m.reopen(f)
+		m.mu.Lock()
+		if err == nil {
+			if err = f.all(); err == nil {
+				m.attached(second, 0)
+			} else {
+				err = errors.Join(err, closeDisk(second))
+			}
+		}
+		if errors.Is(err, ErrFenced) {
+			m.turn(MirrorState{Err: err})
+		}
+		over := err == nil || errors.Is(err, ErrFenced)
+		m.mu.Unlock()
+		if over {
+			return
+		}
+	}
+}
+
+// Close lets go of the second disk. The main one stays open.
+func (m *Mirror) Close() error {
+	close(m.stop)
+	m.ends.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link == nil {
+		return nil
+	}
+	m.link.close(false)
+	select {
+	case <-m.link.done:
+		return m.link.closed
+	case <-time.After(m.opt.Wait):
+		return errors.New("the mirror does not answer")
+	}
+}
+
+// Names lists the files of the main disk.
+func (m *Mirror) Names() ([]string, error) { return m.main.Names() }
+
+// Read reads from the main disk.
+func (m *Mirror) Read(name string) ([]byte, error) { return m.main.Read(name) }
+
+// Append writes at the end of a file of both.
+func (m *Mirror) Append(name string, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.main.Append(name, data); err != nil {
+		return err
+	}
+	if m.link != nil {
+		data = slices.Clone(data) // the caller goes on with its own
+	}
+	return m.also(func(d Disk) error { return d.Append(name, data) })
+}
+
+// Truncate cuts a file of both, durably.
+func (m *Mirror) Truncate(name string, size int64) error {
+	return m.both(func(d Disk) error { return d.Truncate(name, size) })
+}
+
+// Sync makes the content of a file durable on both.
+func (m *Mirror) Sync(name string) error {
+	return m.both(func(d Disk) error { return d.Sync(name) })
+}
+
+// Rename gives a file of both another name.
+func (m *Mirror) Rename(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.main.Rename(from, to); err != nil {
+		return err
+	}
+	return m.also(func(d Disk) error { return d.Rename(from, to) })
+}
+
+// Remove deletes a file of both.
+func (m *Mirror) Remove(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.main.Remove(name); err != nil {
+		return err
+	}
+	return m.also(func(d Disk) error { return d.Remove(name) })
+}
+
+// SyncNames makes the names of both durable.
+func (m *Mirror) SyncNames() error { return m.both(Disk.SyncNames) }

@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// mirrorLink has one goroutine carry out on a second disk, in order, what was done on the
+// main one: a disk that hangs must not hang who writes.
+type mirrorLink struct {
+	ops    chan mirrorOp
+	failed chan struct{} // closed at the first failure
+	err    error         // that one; set before failed is closed
+	once   sync.Once
+	cut    atomic.Bool   // nothing more is to be begun
+	end    chan struct{} // closed when nothing more is to be done
+	done   chan struct{} // closed when nothing more is being done, and the disk is closed
+	closed error         // of closing the disk
+	disk   Disk
+}
+
+type mirrorOp struct {
+	do   func(Disk) error
+	done chan<- error // nil: nobody waits
+}
+
+// maxMirrorOps is how many operations wait for a second disk at most; beyond, who writes
+// waits. An append is of some megabyte at most.
+const maxMirrorOps = 16
+
+func newMirrorLink(disk Disk) *mirrorLink {
+	l := &mirrorLink{ops: make(chan mirrorOp, maxMirrorOps), failed: make(chan struct{}), end: make(chan struct{}), done: make(chan struct{}), disk: disk}
+	go l.run()
+	return l
+}
+
+func (l *mirrorLink) run() {
+	defer close(l.done)
+	for {
+		select {
+		case op := <-l.ops:
+			l.carryOut(op)
+		case <-l.end:
+			for len(l.ops) > 0 && !l.cut.Load() {
+				l.carryOut(<-l.ops)
+			}
+			l.closed = closeDisk(l.disk)
+			return
+		}
+	}
+}
+
+func (l *mirrorLink) carryOut(op mirrorOp) {
+	if l.err == nil && !l.cut.Load() {
+		if err := op.do(l.disk); err != nil {
+			l.err = err
+			close(l.failed)
+		}
+	}
+	if op.done != nil {
+		op.done <- l.err
+	}
+}
+
+// errMirrorWait is what a second disk fails with that takes too long.
+var errMirrorWait = errors.New("it does not answer in time")
+
+// post hands over an operation. It waits if too many wait already.
+func (l *mirrorLink) post(do func(Disk) error, done chan<- error, most time.Duration) error {
+	select {
+	case <-l.failed:
+		return l.err
+	default:
+	}
+	select {
+	case l.ops <- mirrorOp{do, done}:
+		return nil
+	default:
+	}
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case l.ops <- mirrorOp{do, done}:
+		return nil
+	case <-l.failed:
+		return l.err
+	case <-late.C:
+		return errMirrorWait
+	}
+}
+
+// wait waits for an operation.
+func (l *mirrorLink) wait(done <-chan error, most time.Duration) error {
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return errMirrorWait
+	}
+}
+
+// close has the goroutine end, once all that was handed over is done, or as soon as it
+// can.
+func (l *mirrorLink) close(cut bool) {
+	l.cut.Store(cut)
+	l.once.Do(func() { close(l.end) })
+}

@@ -1,0 +1,462 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse"
+)
+
+var errBroken = errors.New("input/output error")
+
+// twoDisks are a main disk and its mirror in memory, with a journal on both.
+type twoDisks struct {
+	main, second *Memory
+	down         atomic.Bool  // the second one cannot be opened
+	fails        atomic.Int64 // after so many operations one fails; negative: none
+	required     bool
+	wait         time.Duration
+	m            *Mirror
+	j            *Journal
+}
+
+func newTwoDisks(required bool) *twoDisks {
+	d := &twoDisks{main: &Memory{}, required: required}
+	d.replace()
+	return d
+}
+
+// replace puts an empty disk in the place of the second one.
+func (d *twoDisks) replace() {
+	d.second = &Memory{}
+	d.fails.Store(-1)
+}
+
+// open begins a life. Nothing is tried again in the background.
+func (d *twoDisks) open() ([]entry, error) {
+	second := d.second
+	second.Fault = func(op Op, _ string) error {
+		if op != OpRead && d.fails.Add(-1) == -1 {
+			return errBroken
+		}
+		return nil
+	}
+	d.fails.Store(-1)
+	retry := time.Hour // not in the background
+	if d.required {
+		retry = time.Millisecond
+	}
+	var err error
+	d.m, err = OpenMirror(d.main, MirrorOptions{Required: d.required, Wait: or(d.wait, time.Minute), Retry: retry, Open: func(string) (Disk, error) {
+		if d.down.Load() {
+			return nil, errBroken
+		}
+		return second, nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	var list []entry
+	d.j, err = Open(d.m, withImage, collect(&list))
+	return list, err
+}
+
+// crash ends the life at once, and leaves on each disk what it has synced and some more.
+func (d *twoDisks) crash(keep func(string, int, int) int, names bool) {
+	if l := d.m.link; l != nil {
+		l.close(true)
+		<-l.done
+	}
+	d.main.Fault, d.second.Fault = nil, nil
+	d.main.Crash(keep, names)
+	d.second.Crash(keep, !names)
+}
+
+// facts are those that a replay of a disk shows, without images.
+func factsOn(t testing.TB, disk *Memory) uint64 {
+	t.Helper()
+	j, _ := mustOpen(t, disk.Clone(), withImage)
+	return j.Facts()
+}
+
+// Whatever fails and whenever the process dies: what was answered is on the main disk
+// and, if the mirror is required or was current, on the mirror. Both go on from either.
+func TestMirror_AllThatWasAnsweredIsOnTheDiskThatIsLeft(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		d := newTwoDisks(rapid.Bool().Draw(r, "required"))
+		var next, answered, mirrored uint64 // facts
+		begin := func() {
+			if _, err := d.open(); err != nil {
+				r.Fatalf("a life does not begin: %v", err)
+			}
+			if next = d.j.Facts(); next < answered {
+				r.Fatalf("%d facts were answered, %d are left", answered, next)
+			}
+		}
+		begin()
+		alive := true
+		die := func() {
+			share := rapid.IntRange(0, 4).Draw(r, "share")
+			d.crash(func(_ string, synced, written int) int { return synced + (written-synced)*share/4 }, rapid.Bool().Draw(r, "names"))
+			alive = false
+		}
+		for range rapid.IntRange(1, 40).Draw(r, "steps") {
+			if !alive {
+				begin()
+				alive = true
+			}
+			var err error
+			switch what := rapid.IntRange(0, 9).Draw(r, "what"); what {
+			case 0, 1, 2, 3, 4:
+				for range rapid.IntRange(1, 3).Draw(r, "facts") {
+					if err = d.j.Append(bourse.Time(next+1), leg(int(next+1))); err == nil {
+						next++
+					}
+				}
+				if err == nil && what < 4 {
+					err = d.j.Sync()
+				} else if err == nil {
+					err = d.j.Snapshot(bourse.Time(next), image{next})
+				}
+				if err == nil {
+					answered = next
+					if d.m.State().Current {
+						mirrored = next
+					}
+				}
+			case 5:
+				d.fails.Store(int64(rapid.IntRange(0, 12).Draw(r, "after")))
+			case 6:
+				die()
+			case 7: // the main disk is lost
+				die()
+				want := mirrored
+				if d.required {
+					want = answered
+				}
+				if has := factsOn(t, d.second); has < want {
+					r.Fatalf("%d facts were answered, the mirror has %d", want, has)
+				}
+				d.main = &Memory{}
+				if list, err := segments(d.second); err != nil || len(list) == 0 && want == 0 {
+					d.replace() // it never had any of the journal
+				} else if _, err := Restore(d.second, d.main); err != nil {
+					r.Fatal(err)
+				}
+				answered = want
+			case 8: // the mirror is lost
+				die()
+				if has := factsOn(t, d.main); has < answered {
+					r.Fatalf("%d facts were answered, the main disk has %d", answered, has)
+				}
+				d.replace()
+				mirrored = 0
+			case 9:
+				left := rapid.IntRange(0, 6).Draw(r, "left")
+				d.main.Fault = func(op Op, _ string) error {
+					if left--; left < 0 {
+						return errBroken
+					}
+					return nil
+				}
+			}
+			if err != nil {
+				die()
+			}
+		}
+	})
+}
+
+// A batch that only the mirror has, since the main disk was not synced before a crash,
+// is taken at the start: nobody was told of it, and both then say the same.
+func TestMirror_AheadByABatchIsTakenOver(t *testing.T) {
+	t.Parallel()
+	for _, torn := range []int{0, 7} {
+		d := newTwoDisks(true)
+		if _, err := d.open(); err != nil {
+			t.Fatal(err)
+		}
+		want := mustAppend(t, d.j, 1, 4)
+		before := len(d.main.files[segmentName(1)].data)
+		want = append(want, mustAppend(t, d.j, 4, 6)...)
+		d.crash(nil, true)
+		f := d.main.files[segmentName(1)]
+		f.data = f.data[:before+torn]
+		f.synced = len(f.data)
+		got, err := d.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, got, want)
+		if s := d.m.State(); s.Took != 2 || !s.Current {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// A torn end of the mirror is cut, and what it lacks is copied.
+func TestMirror_ATornEndOnOneSideIsMended(t *testing.T) {
+	t.Parallel()
+	for cut := 1; cut < 60; cut += 7 {
+		d := newTwoDisks(false)
+		if _, err := d.open(); err != nil {
+			t.Fatal(err)
+		}
+		want := mustAppend(t, d.j, 1, 5)
+		d.crash(nil, true)
+		f := d.second.files[segmentName(1)]
+		f.data = f.data[:len(f.data)-cut]
+		f.synced = len(f.data)
+		got, err := d.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, got, want)
+		if a, b := d.main.files[segmentName(1)], d.second.files[segmentName(1)]; !slices.Equal(a.data, b.data) || b.synced != len(b.data) {
+			t.Errorf("the disks differ: %d and %d bytes, %d synced", len(a.data), len(b.data), b.synced)
+		}
+	}
+}
+
+// A sync that fails on the mirror: with one that is required it is brought up at once or
+// the answer is not given; otherwise the main disk goes on alone.
+func TestMirror_ASyncThatFailsOnOneSide(t *testing.T) {
+	t.Parallel()
+	for _, required := range []bool{false, true} {
+		for _, stays := range []bool{false, true} {
+			d := newTwoDisks(required)
+			if required && stays {
+				d.wait = 20 * time.Millisecond
+			}
+			if _, err := d.open(); err != nil {
+				t.Fatal(err)
+			}
+			mustAppend(t, d.j, 1, 3)
+			if err := d.j.Append(3, leg(3)); err != nil {
+				t.Fatal(err)
+			}
+			d.down.Store(stays)
+			d.fails.Store(1) // an append, then the sync
+			err := d.j.Sync()
+			s := d.m.State()
+			switch {
+			case required && stays:
+				if !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), "mirror_required") {
+					t.Errorf("without its mirror it answers: %v", err)
+				}
+			case err != nil || s.Failures != 1 || s.Current != required:
+				t.Errorf("required=%t: %v, %+v", required, err, s)
+			case required:
+				left := d.second.Clone()
+				if left.Crash(nil, false); factsOn(t, left) != 3 {
+					t.Error("it answers before the mirror has it")
+				}
+			}
+			d.main.Fault = func(op Op, _ string) error {
+				if op == OpSync {
+					return errBroken
+				}
+				return nil
+			}
+			if err == nil && (d.j.Append(4, leg(4)) != nil || d.j.Sync() == nil) {
+				t.Error("a main disk that cannot be synced is let pass")
+			}
+		}
+	}
+}
+
+// Without its main disk's journal the mirror is not written over: it must be restored.
+func TestMirror_IsNotWrittenOverByAnEmptyDisk(t *testing.T) {
+	t.Parallel()
+	d := newTwoDisks(false)
+	if _, err := d.open(); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, d.j, 1, 3)
+	d.crash(nil, true)
+	d.main = &Memory{}
+	if _, err := d.open(); err == nil || !strings.Contains(err.Error(), "journal restore") {
+		t.Fatalf("an empty disk begins: %v", err)
+	}
+	d.down.Store(true)
+	if _, err := d.open(); err == nil {
+		t.Fatal("an empty disk begins without its mirror")
+	}
+	d.down.Store(false)
+	d.main.Write("notes", nil)
+	if _, err := Restore(d.second, d.main); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Fatalf("restored over other files: %v", err)
+	}
+	if factsOn(t, d.second) != 2 {
+		t.Error("the mirror has changed")
+	}
+}
+
+// A journal whose mirror was restored elsewhere is fenced: at its next start, and while
+// it runs with its next answer, whether the mirror is required or not.
+func TestMirror_AJournalThatWasRestoredElsewhereIsFenced(t *testing.T) {
+	t.Parallel()
+	for _, required := range []bool{false, true} {
+		d := newTwoDisks(required)
+		if _, err := d.open(); err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, d.j, 1, 3)
+		elsewhere := &Memory{}
+		if _, err := Restore(d.second, elsewhere); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.j.Append(3, leg(3)); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.j.Sync(); !errors.Is(err, ErrFenced) {
+			t.Errorf("required=%t: it goes on beside the restored one: %v", required, err)
+		}
+		d.crash(nil, true)
+		if _, err := d.open(); !errors.Is(err, ErrFenced) {
+			t.Errorf("required=%t: it begins beside the restored one: %v", required, err)
+		}
+		d.main = elsewhere
+		got, err := d.open()
+		if err != nil || len(got) < 2 {
+			t.Errorf("the restored one does not go on: %v, %d facts", err, len(got))
+		}
+	}
+}
+
+// A mirror whose filling was broken off, and which lacks segments between, is restored
+// from the last ones that follow each other.
+func TestRestore_TakesWhatFollowsToTheEnd(t *testing.T) {
+	t.Parallel()
+	d := newTwoDisks(false)
+	if _, err := d.open(); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < 9; n += 2 {
+		mustAppend(t, d.j, n, n+2)
+		if err := d.j.Snapshot(bourse.Time(n+1), image{uint64(n + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := mustAppend(t, d.j, 9, 11)
+	d.crash(nil, true)
+	delete(d.second.files, segmentName(3))
+	to := &Memory{}
+	run, err := Restore(d.second, to)
+	if err != nil || len(run) != 2 || run[0].Segment != 4 {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	_, got := mustOpen(t, to, withImage)
+	equal(t, got[1:], want)
+	d.second.Flip(segmentName(5), 8*200)
+	if _, err := Restore(d.second, &Memory{}); !isCorrupt(err) {
+		t.Errorf("damage is restored: %v", err)
+	}
+}
+
+// A mirror that comes back is brought up while the journal goes on, on real disks.
+func TestMirror_CatchesUpWhenItIsBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	main, err := OpenFolder(filepath.Join(dir, "main"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = main.Close() }()
+	second, back := filepath.Join(dir, "second"), make(chan struct{})
+	var down atomic.Bool
+	m, err := OpenMirror(main, MirrorOptions{Retry: time.Millisecond, Open: func(string) (Disk, error) {
+		if down.Load() {
+			return nil, errBroken
+		}
+		return OpenFolder(second)
+	}, Tell: func(s MirrorState) {
+		if s.Current && s.Failures > 0 {
+			close(back)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, _ := mustOpen(t, m, withImage)
+	mustAppend(t, j, 1, 50)
+	down.Store(true)
+	m.mu.Lock()
+	if err := m.lost(errBroken); err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Unlock()
+	mustAppend(t, j, 50, 100)
+	if err := j.Snapshot(100, image{99}); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, j, 100, 150)
+	down.Store(false)
+	n := 150
+	for waiting := true; waiting; {
+		select {
+		case <-back:
+			waiting = false
+		default:
+			mustAppend(t, j, n, n+1)
+			n++
+		}
+	}
+	mustAppend(t, j, n, n+10)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := main.Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		a, errA := os.ReadFile(filepath.Join(dir, "main", name))
+		b, errB := os.ReadFile(filepath.Join(second, name))
+		if name != "lock" && (errA != nil || errB != nil || !slices.Equal(a, b)) {
+			t.Errorf("%s: %d bytes and %d on the mirror: %v, %v", name, len(a), len(b), errA, errB)
+		}
+	}
+}
+
+// What a mirror costs an answer: the two disks are synced at the same time.
+func BenchmarkMirror_Sync(b *testing.B) {
+	for _, mirrored := range []bool{false, true} {
+		b.Run(fmt.Sprintf("mirrored=%t", mirrored), func(b *testing.B) {
+			dir := b.TempDir()
+			main, err := OpenFolder(filepath.Join(dir, "main"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = main.Close() }()
+			disk := Disk(main)
+			if mirrored {
+				m, err := OpenMirror(main, MirrorOptions{Open: func(string) (Disk, error) { return OpenFolder(filepath.Join(dir, "second")) }})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer func() { _ = m.Close() }()
+				disk = m
+			}
+			j, _ := mustOpen(b, disk, north)
+			for n := 1; b.Loop(); n++ {
+				if err := j.Append(bourse.Time(n), leg(n)); err != nil {
+					b.Fatal(err)
+				}
+				if err := j.Sync(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/mirror"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// newJournalRestore builds "bourse journal restore".
+func newJournalRestore() *cobra.Command {
+	var r journalRestore
+	cmd := &cobra.Command{
+		Use:   "restore [DIR|HOST:PORT] [--to DIR] [--config FILE]",
+		Short: "Bring journals back from their mirror",
+		Long: `Brings back the journals of a process whose disk is lost, from the mirror that
+[journal] mirror names: a folder, or a host that runs bourse journal keep. With
+--config, the file of the process, it needs no more: the mirror, the folder to
+restore to and the certificate to show are those of the file.
+
+A target that is not empty is refused, and so is a mirror that a living process
+still writes. The mirror then belongs to what was restored: the process whose
+mirror it was stops with its next answer if it runs after all, and does not start
+again. What was restored is verified.
+
+DIR may also be a copy made by other means. That claims nothing: make sure that
+the agent does not run, anywhere.`,
+		Example: "  bourse journal restore --config /etc/bourse/site.toml\n  bourse journal restore /mnt/second/bourse --to /var/lib/bourse/journal",
+		Args:    arguments(0, 1, "at most one mirror"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				r.from = args[0]
+			}
+			return r.run(cmd.OutOrStdout())
+		},
+	}
+	addFlag(cmd, &r.to, asFile, "to", "", "the folder to restore to; default: journal.dir of --config")
+	addFlag(cmd, &r.config, asFile, "config", "", "the file of the site's or broker's process")
+	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
+	return cmd
+}
+
+// journalRestore holds the arguments and flags.
+type journalRestore struct {
+	from, to, config string
+	json             bool
+
+	cfg   *configs.Process // of config; nil without
+	agent agents.ID
+}
+
+// restoring is a journal that is brought back: where from, and where to.
+type restoring struct {
+	to   string
+	open func() (journal.Disk, error)
+}
+
+// restoredJournal is what is said of one.
+type restoredJournal struct {
+	Agent    agents.ID `json:"agent"`
+	Path     string    `json:"path"`
+	Segments int       `json:"segments"`
+	Facts    uint64    `json:"facts"` // of the journal's whole life
+}
+
+func (r *journalRestore) run(out io.Writer) error {
+	if err := r.read(); err != nil {
+		return err
+	}
+	list, err := r.sources()
+	if err != nil {
+		return err
+	}
+	for _, one := range list { // before anything is claimed
+		if names, err := os.ReadDir(one.to); err == nil && (len(names) > 1 || len(names) == 1 && names[0].Name() != "lock") {
+			return failed(fmt.Errorf("%s is not empty; move what is left of the old journal aside", one.to))
+		}
+	}
+	said := make([]restoredJournal, 0, len(list))
+	paths := make([]string, 0, len(list))
+	for _, source := range list {
+		one, err := source.restore()
+		if err != nil {
+			return err
+		}
+		said, paths = append(said, one), append(paths, one.Path)
+	}
+	if err := (&journalVerify{}).run(paths, io.Discard); err != nil {
+		return fmt.Errorf("restored, but not in order, see bourse journal verify %s: %w", strings.Join(paths, " "), err)
+	}
+	if r.json {
+		return writeJSON(out, said)
+	}
+	for _, one := range said {
+		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, plural(one.Segments, "segment", "segments"), one.Path)
+	}
+	return nil
+}
+
+// read takes what is not given from the file of the process.
+func (r *journalRestore) read() error {
+	if r.config != "" {
+		c, err := configs.Check(r.config)
+		if err != nil {
+			return err
+		}
+		switch c.Kind {
+		case configs.KindSiteProcess:
+			s, err := configs.ReadSiteProcess(r.config)
+			if err != nil {
+				return err
+			}
+			r.cfg, r.agent = &s.Process, agents.ID("site:"+s.Name)
+		case configs.KindBrokerProcess:
+			b, err := configs.ReadBrokerProcess(r.config)
+			if err != nil {
+				return err
+			}
+			r.cfg, r.agent = &b.Process, agents.ID("broker:"+b.Name)
+		default:
+			return fmt.Errorf("%s is no file of a site's or broker's process", r.config)
+		}
+		r.from, r.to = cmp.Or(r.from, mirrorPlace(&r.cfg.Journal)), cmp.Or(r.to, r.cfg.Journal.Dir)
+	}
+	switch {
+	case r.from == "":
+		return errors.New("no mirror is named: give DIR or HOST:PORT, or --config with a file whose [journal] has a mirror")
+	case r.to == "":
+		return errors.New("--to DIR is missing: where to restore to; or --config with the file of the process")
+	}
+	return nil
+}
+
+// sources finds the journals of the mirror.
+func (r *journalRestore) sources() ([]restoring, error) {
+	if info, err := os.Stat(r.from); err == nil && info.IsDir() {
+		return r.folders()
+	} else if !strings.Contains(r.from, ":") {
+		return nil, err
+	}
+	if r.cfg == nil {
+		return nil, fmt.Errorf("%s is a host, which is shown a certificate: give --config with the file of the process", r.from)
+	}
+	var store *certificate.Store
+	if t := &r.cfg.TLS; !t.Plain {
+		var err error
+		files := certificate.Files{Authority: t.Authority, Certificate: t.Certificate, Key: t.Key, Revoked: t.Revoked}
+		if store, err = certificate.Load(files, certificate.Options{}); err != nil {
+			return nil, failed(err)
+		}
+	}
+	host, err := mirror.Dial(r.from, store, mirrorWait)
+	if err != nil {
+		return nil, failed(err)
+	}
+	names, err := host.Journals()
+	if err = errors.Join(err, host.Close()); err != nil {
+		return nil, failed(err)
+	}
+	var list []restoring
+	for _, name := range names {
+		if r.ours(name) {
+			list = append(list, restoring{filepath.Join(r.to, name), func() (journal.Disk, error) { return dialMirror(r.from, store, name, "") }})
+		}
+	}
+	if len(list) == 0 {
+		return nil, failed(fmt.Errorf("%s keeps no journal of %s", r.from, r.agent))
+	}
+	return list, nil
+}
+
+// folders finds the journals of a mirror that is a folder.
+func (r *journalRestore) folders() ([]restoring, error) {
+	found, err := journalSources([]string{r.from})
+	if err != nil {
+		return nil, err
+	}
+	var list []restoring
+	for _, s := range found {
+		place, err := filepath.Rel(r.from, s.path)
+		if err != nil {
+			return nil, err
+		}
+		if r.cfg != nil && !r.ours(filepath.Base(s.path)) {
+			continue
+		}
+		list = append(list, restoring{filepath.Join(r.to, place), func() (journal.Disk, error) {
+			f, err := journal.OpenFolder(s.path)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		}})
+	}
+	if len(list) == 0 {
+		return nil, failed(fmt.Errorf("%s has no journal of %s", r.from, r.agent))
+	}
+	return list, nil
+}
+
+// ours reports whether a folder is of the agent of the file, or of its cluster.
+func (r *journalRestore) ours(folder string) bool {
+	_, name, _ := strings.Cut(folder, "-")
+	_, own, _ := strings.Cut(mirror.Folder(r.agent), "-")
+	return name == own
+}
+
+func (s *restoring) restore() (one restoredJournal, err error) {
+	from, err := s.open()
+	if err != nil {
+		return one, failed(err)
+	}
+	if c, ok := from.(io.Closer); ok {
+		defer func() { err = errors.Join(err, c.Close()) }()
+	}
+	to, err := journal.OpenFolder(s.to)
+	if err != nil {
+		return one, failed(err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	run, err := journal.Restore(from, to)
+	if err != nil {
+		return one, err
+	}
+	end := run[len(run)-1]
+	return restoredJournal{end.Agent, s.to, len(run), end.Records + end.Facts}, nil
+}
