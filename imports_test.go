@@ -50,7 +50,7 @@ var coreStandard = []string{
 }
 
 // parallelStandard is what a parallel room may import beside coreStandard.
-var parallelStandard = []string{"context", "io", "math/rand/v2", "runtime", "sync", "sync/atomic", "time"}
+var parallelStandard = []string{"context", "encoding/csv", "io", "math/rand/v2", "runtime", "sync", "sync/atomic", "time"}
 
 // coreModules are the other modules that a deterministic room may import: state
 // machines and their messages, without I/O.

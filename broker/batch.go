@@ -152,13 +152,7 @@ func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 
 // waitingOf is how many jobs of a tenant wait.
 func (in *intake) waitingOf(t *tenantTerms) int {
-	n := 0
-	for _, l := range in.queue.lines {
-		if l.waiting > 0 && in.termsOf(l.user).tenant.name == t.name {
-			n += l.waiting
-		}
-	}
-	return n
+	return in.queue.ofAll(func(user string) bool { return in.termsOf(user).tenant.name == t.name })
 }
 
 // never refuses a job that takes more nodes at once than its user may ever have.

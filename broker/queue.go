@@ -53,6 +53,17 @@ func (q *queue) of(user string) int {
 	return 0
 }
 
+// ofAll is how many jobs of some users wait.
+func (q *queue) ofAll(some func(user string) bool) int {
+	n := 0
+	for _, l := range q.lines {
+		if l.waiting > 0 && some(l.user) {
+			n += l.waiting
+		}
+	}
+	return n
+}
+
 // size is how many jobs wait, idle reports whether none of them is due, and news is
 // how many no cycle has looked at.
 func (q *queue) size() int  { return q.waiting }
