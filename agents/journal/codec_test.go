@@ -39,6 +39,16 @@ func draw(t *rapid.T, v reflect.Value) {
 		for i := range v.Len() {
 			draw(t, v.Index(i))
 		}
+	case v.Kind() == reflect.Map: // an empty one and none are not told apart
+		for range rapid.IntRange(0, 3).Draw(t, "len") {
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			draw(t, key)
+			draw(t, value)
+			v.SetMapIndex(key, value)
+		}
 	case v.Kind() == reflect.Pointer:
 		if rapid.Bool().Draw(t, "some") {
 			v.Set(reflect.New(v.Type().Elem()))
