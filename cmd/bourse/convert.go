@@ -78,7 +78,7 @@ into that folder instead of OUT.`,
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
 	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
 	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF, workload.FormatSacct, workload.FormatParquet), "from", "", "format of IN: swf, gwf, sacct or parquet (default: as its name says)")
-	f.StringVar(&c.zone, "zone", "UTC", "of a table: the time zone of times that say none, as Europe/Berlin")
+	addFlag(cmd, &c.zone, asZone, "zone", time.UTC, "of a table: the time zone of times that say none, as Europe/Berlin")
 	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
 	addFlag(cmd, &c.size, asShare, "size", 0.99, "of a scenario: the share of the time that a site must have sufficed for, above 0 to 1")
 	return cmd
@@ -87,7 +87,8 @@ into that folder instead of OUT.`,
 type convert struct {
 	strict, json bool
 	split        string // a folder; "": one file
-	from, zone   string
+	from         string
+	zone         *time.Location
 	partition    int
 	size         float64
 }
@@ -129,11 +130,7 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	if !(c.size > 0 && c.size <= 1) {
 		return nil, fmt.Errorf("--size %v: must be a share of the time, above 0 to 1", c.size)
 	}
-	zone, err := time.LoadLocation(c.zone)
-	if err != nil {
-		return nil, fmt.Errorf("--zone %s: no such time zone is known; must be as Europe/Berlin or UTC", c.zone)
-	}
-	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from, Zone: zone})
+	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from, Zone: c.zone})
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ var (
 	asWeights     = kind[search.Weights]{"weights", parseWeights, offerNothing}
 	asPriority    = kind[string]{"priority", parsePriority, offerWords("last", "first")}
 	asRole        = kind[certificate.Role]{"role", certificate.ParseRole, offerWords("site", "broker", "user", "operator", "mirror")}
+	asZone        = kind[*time.Location]{"zone", parseZone, offerWords("UTC", "Local")}
 	asPreset      = kind[string]{"preset", anyText, offerAll(presetNames)}
 	asFactKind    = kind[string]{"kind", anyText, offerAll(kindsOfFacts)}
 	asFile        = kind[string]{"file", anyText, nil}
@@ -74,6 +75,15 @@ func oneOf(word string, words ...string) kind[string] {
 		}
 		return s, nil
 	}, offerWords(words...)}
+}
+
+// parseZone reads the name of a time zone.
+func parseZone(s string) (*time.Location, error) {
+	zone, err := time.LoadLocation(s)
+	if err != nil {
+		return nil, errors.New("no such time zone is known; must be as Europe/Berlin or UTC")
+	}
+	return zone, nil
 }
 
 // alternatives lists words as "a, b or c".

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/report"
@@ -63,6 +64,12 @@ func groups() []group {
 		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	}
+}
+
+// definition is a line of help that says what a word is, from a column on.
+func definition(word, is string, column int) string {
+	is = text.WrapSoft(is, helpWidth-column)
+	return fmt.Sprintf("  %-*s%s\n", column-2, word, strings.ReplaceAll(is, "\n", "\n"+strings.Repeat(" ", column)))
 }
 
 // wrapHelp wraps what commands say of themselves to helpWidth; what is indented, such

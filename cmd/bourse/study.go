@@ -67,8 +67,7 @@ func newStudy() *cobra.Command {
 	var f studyFlags
 	var list strings.Builder
 	for _, e := range experiments() {
-		about := text.WrapSoft(e.about, helpWidth-nameColumn)
-		fmt.Fprintf(&list, "  %-*s%s\n", nameColumn-2, e.name, strings.ReplaceAll(about, "\n", "\n"+strings.Repeat(" ", nameColumn)))
+		list.WriteString(definition(e.name, e.about, nameColumn))
 	}
 	cmd := &cobra.Command{
 		Use:   "study NAME",

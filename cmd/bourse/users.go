@@ -43,7 +43,7 @@ func termsHelp() string {
 	var b strings.Builder
 	b.WriteString("Terms:\n")
 	for _, t := range bourse.TermList() {
-		fmt.Fprintf(&b, "  %-13s %s\n", t.Name, strings.ReplaceAll(t.Doc, "`", ""))
+		b.WriteString(definition(t.Name, strings.ReplaceAll(t.Doc, "`", ""), 15))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
