@@ -51,3 +51,43 @@ func BenchmarkSimulate_VO(b *testing.B) {
 		})
 	}
 }
+
+// voOverload is a world whose VO asks for more than its sites have: alike sites of so
+// many nodes that nobody else uses, two days, 1,000 jobs a site.
+func voOverload(sites, nodes int) string {
+	var b strings.Builder
+	b.WriteString("name = \"vo-overload\"\nuntil = \"2d\"\n")
+	for i := range sites {
+		fmt.Fprintf(&b, "[[site]]\nname = \"s%03d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = %d\n"+
+			"performance = %.2f\nprice = %.1f\n", i, nodes, 1+0.25*float64(i%5), 1+0.2*float64(i%7))
+	}
+	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e8\ncycle = \"30m\"\nhorizon = \"1d\"\nalgorithm = \"amp\"\n"+
+		"minimize = \"time\"\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 1000*sites)
+	return b.String()
+}
+
+// A VO whose jobs ask for twice what the grid has: most of a cycle is spent on those
+// that it cannot place.
+func BenchmarkSimulate_VOAboveCapacity(b *testing.B) {
+	for _, x := range []struct{ sites, nodes int }{{10, 50}, {100, 50}} {
+		b.Run(fmt.Sprintf("sites=%d/nodes=%d/jobs=%d", x.sites, x.nodes*x.sites, 1000*x.sites), func(b *testing.B) {
+			if testing.Short() {
+				b.Skip("a world above capacity takes seconds")
+			}
+			sc, err := configs.ParseScenario("vo-overload.toml", []byte(voOverload(x.sites, x.nodes)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				s := &Simulation{Scenario: sc, Workloads: NewWorkloads()}
+				r, err := s.Run(1, Record{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if placed := r.Summary.Brokers[0].Jobs.Placed; placed > 950*x.sites {
+					b.Fatalf("%d jobs placed: that is not above capacity", placed)
+				}
+			}
+		})
+	}
+}

@@ -82,7 +82,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 		if q.closed || o.MaxAlternatives > 0 && n >= o.MaxAlternatives {
 			continue
 		}
-		if !f.find(q, o.Algorithm, w) {
+		if !f.next(q, o.Algorithm, w) {
 			if q.closed = true; n == 0 {
 				r.Reasons[job] = nearer(r.Reasons[job], f.refusal(q, o.Algorithm))
 			}

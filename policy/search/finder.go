@@ -24,6 +24,7 @@ type Finder struct {
 	spare    []fit // table of a refusal
 	front    []fit // of the request that is being prepared
 	arena    []bourse.Part
+	rooms    rooms
 	found    bourse.Window
 }
 
@@ -64,6 +65,24 @@ func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 	f.chosen = f.pools[at].choose(f.chosen[:0])
 	f.build(q)
 	return true
+}
+
+// next is find for one job of a batch, from the first start that may have enough on.
+func (f *Finder) next(q *query, a Algorithm, w Weights) bool {
+	if !f.bounded(a) {
+		return f.find(q, a, w)
+	}
+	from, any := f.soonest(q)
+	if !any {
+		return false
+	}
+	asked := q.from
+	q.from = from
+	found := f.find(q, a, w)
+	if q.from = asked; !found {
+		f.missed(q)
+	}
+	return found
 }
 
 // scan walks the list in order of start and stops at the first start at which a

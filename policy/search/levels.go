@@ -33,6 +33,9 @@ func (l *List) Free(group int32) bourse.Profile { return l.levels[group].free }
 // scan: much of what is taken is given back before.
 func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v := &l.levels[g]
+	if n < 0 {
+		l.epoch++ // what is free has become more
+	}
 	v.free.Add(from, to, -n)
 	if v.from >= v.to {
 		v.from, v.to = from, to

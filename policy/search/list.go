@@ -23,6 +23,7 @@ type List struct {
 	levels   []levels
 	stale    []int32 // groups whose slots are of before
 	from, to bourse.Time
+	epoch    uint64 // other for each list that holds more than the one before
 
 	siteOf map[string]int32
 	perm   []int32 // scratch of reset
@@ -148,6 +149,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 
 func (l *List) reset(groups []bourse.Group, fungible bool) {
 	l.groups, l.fungible, l.curved = groups, fungible, false
+	l.epoch++
 	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {
 		l.siteOf = make(map[string]int32)

@@ -20,6 +20,9 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	if len(f.list.classes) <= maxTable {
 		f.spare = free.tabulate(f.list, f.spare[:0])
 	}
+	if most, known := f.mostFree(&free); known {
+		return noWindow(q, most)
+	}
 	least, any := sum{}, false // of all starts: the cheapest window, the least cap
 	f.array = false
 	f.best.lift()
@@ -45,14 +48,19 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		for i := range f.pools {
 			most = max(most, f.pools[i].most)
 		}
-		return bourse.Because(bourse.NoWindow,
-			"no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline))
+		return noWindow(q, most)
 	case a.CapsPrice():
 		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
 			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(least.lo), q.MaxPrice)}
 	}
 	return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
 		"the cheapest window costs %v credits, the budget is %v", least.credits(), q.Budget)}
+}
+
+// noWindow says how many nodes there were at the most.
+func noWindow(q *query, most int) bourse.Reason {
+	return bourse.Because(bourse.NoWindow,
+		"no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline))
 }
 
 // span shows the bounds on a window that there are.

@@ -1,0 +1,165 @@
+package search
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// rooms are bounds on what is free at once for long enough. Above the capacity of a grid
+// most of a batch finds nothing, and each job that does not costs two scans to the end of
+// the list: one that fails, and one that says by how much. What has been seen of a list
+// holds for the rest of a batch, since it only shrinks: so many nodes were free at the most
+// at any start until t for some length, then no more are for a longer one. A job that needs
+// more is not scanned for; one that needs no more is scanned for from the first start that
+// may have enough. That finds the same window: of nodes that are free together from some
+// instant, the level that begins last begins at an earlier start that would do, or there.
+//
+// The bounds count the nodes of all groups, whatever they cost and whoever may use them, so
+// they hold for every request. Where prices change over time, for named slots and under
+// Best, whose ratings look at all starts, there are none. They pay in large batches alone:
+// the first of a length is made when a search of it has failed.
+type rooms struct {
+	of     map[int]*room
+	epoch  uint64 // of the list
+	events []expiry
+	off    bool // for tests
+}
+
+// room is the bound for requests of some length and longer ones.
+type room struct {
+	steps  []bourse.Step // that many nodes are free at once, at the most, at starts up to the next step's
+	failed int           // scans since it was made
+}
+
+// expiry is when the nodes of a slot are free for long enough last.
+type expiry struct {
+	latest bourse.Time
+	count  int32
+}
+
+// refresh is how many scans fail before a bound is made anew: each costs about as much.
+const refresh = 4
+
+// rung is the largest length of the ladder, of eight in an octave, that is not above d.
+func rung(d bourse.Duration) (key int, length bourse.Duration) {
+	n := max(0, bits.Len64(uint64(d))-4)
+	return n<<4 | int(d>>n), d >> n << n
+}
+
+// roomFor is the bound that holds for a query; nil if there is none.
+func (f *Finder) roomFor(q *query) *room {
+	if r := &f.rooms; r.epoch == f.list.epoch {
+		key, _ := rung(q.Length)
+		return r.of[key]
+	}
+	return nil
+}
+
+// bounded reports whether searches of the list by an algorithm have bounds.
+func (f *Finder) bounded(a Algorithm) bool {
+	return f.list.fungible && !f.list.curved && a != Best && !f.rooms.off
+}
+
+// last is the last start that a query may have.
+func (f *Finder) last(q *query) bourse.Time { return min(q.Deadline, f.list.to).Add(-q.least) }
+
+// soonest is a start before which a query has no window, false if it has none at all.
+func (f *Finder) soonest(q *query) (bourse.Time, bool) {
+	r := f.roomFor(q)
+	if r == nil || q.least > bourse.Duration(bourse.Never) {
+		return q.from, true
+	}
+	i, _ := slices.BinarySearchFunc(r.steps, q.Nodes, func(s bourse.Step, n int) int { return cmp.Compare(s.Free, n) })
+	if i == len(r.steps) {
+		return 0, false
+	}
+	from := max(q.from, r.steps[i].At)
+	return from, from <= f.last(q)
+}
+
+// missed notes that a scan has failed, and makes the bound that would have spared it.
+func (f *Finder) missed(q *query) {
+	if q.least > bourse.Duration(bourse.Never) {
+		return // nothing is suited, which no bound shows
+	}
+	r := &f.rooms
+	if r.epoch != f.list.epoch || r.of == nil {
+		r.epoch, r.of = f.list.epoch, map[int]*room{}
+	}
+	key, length := rung(q.Length)
+	x := r.of[key]
+	if x == nil {
+		x = &room{failed: refresh - 1}
+		r.of[key] = x
+	}
+	if x.failed++; x.failed >= refresh {
+		x.failed, x.steps = 0, f.staircase(x.steps[:0], length)
+	}
+}
+
+// staircase is the most nodes that are free at once for a length, as it grows from start
+// to start: one walk over the slots, and a sort.
+func (f *Finder) staircase(steps []bourse.Step, length bourse.Duration) []bourse.Step {
+	l, events := f.list, f.rooms.events[:0]
+	l.renew()
+	runtimes := make([]bourse.Duration, len(l.classes))
+	for i := range l.classes {
+		runtimes[i] = l.classes[i].performance.Runtime(length)
+	}
+	each := func(do func(s *slot, latest bourse.Time)) {
+		for c := range l.slots.chunks {
+			slots := l.slots.chunks[c].slots
+			for i := range slots {
+				if latest := slots[i].end.Add(-runtimes[slots[i].class]); latest >= slots[i].start {
+					do(&slots[i], latest)
+				}
+			}
+		}
+	}
+	each(func(s *slot, latest bourse.Time) { events = append(events, expiry{latest, s.count}) })
+	slices.SortFunc(events, func(a, b expiry) int { return cmp.Compare(a.latest, b.latest) })
+	f.rooms.events = events
+	free, most := 0, 0
+	each(func(s *slot, _ bourse.Time) {
+		for ; events[0].latest < s.start; events = events[1:] {
+			free -= int(events[0].count)
+		}
+		if free += int(s.count); free > most {
+			if most = free; len(steps) > 0 && steps[len(steps)-1].At == s.start {
+				steps[len(steps)-1].Free = most
+			} else {
+				steps = append(steps, bourse.Step{At: s.start, Free: most})
+			}
+		}
+	})
+	return steps
+}
+
+// mostFree is how many nodes that suit a query are free at once at the most, if the bound
+// is what one start has, and then it is exact.
+func (f *Finder) mostFree(q *query) (int, bool) {
+	r := f.roomFor(q)
+	if r == nil || q.OneSite || q.least > bourse.Duration(bourse.Never) || !f.bounded(AMP) {
+		return 0, false
+	}
+	last, end := f.last(q), min(q.Deadline, f.list.to)
+	i, _ := slices.BinarySearchFunc(r.steps, last, func(s bourse.Step, t bourse.Time) int {
+		if s.At <= t {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || r.steps[i-1].Free >= q.Nodes {
+		return 0, false
+	}
+	t, n := max(q.from, r.steps[i-1].At), 0
+	for g := range f.list.levels {
+		if x := q.fit(f.list, int32(g)); x.runtime > 0 && t.Add(x.runtime) <= end {
+			n += max(0, f.list.levels[g].free.Min(t, t.Add(x.runtime)))
+		}
+	}
+	return n, n == r.steps[i-1].Free
+}

@@ -1,0 +1,89 @@
+package search
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"pgregory.net/rapid"
+)
+
+// A batch with bounds finds the same windows, leaves the same list and says the same of
+// those who have none as one that scans for every job: with budgets, deadlines, sizes,
+// sites that are closed, prices that change, and after nodes have been given back.
+func TestBatch_BoundsChangeNothing(t *testing.T) {
+	t.Parallel()
+	spared, exact := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		n := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
+		var groups []bourse.Group
+		var free []bourse.Profile
+		for g := range n(1, 4, "groups") {
+			groups = append(groups, bourse.Group{Site: string(rune('a' + g/2)), Name: string(rune('p' + g)), Nodes: 8,
+				Performance: bourse.Performance(500 * n(1, 4, "performance")), Price: bourse.Price(100_000 * n(0, 8, "price"))})
+			p := bourse.NewProfile(0, n(0, 8, "free"))
+			for range n(0, 12, "steps") {
+				at := minute*bourse.Time(n(0, 190, "at"))
+				p.Add(at, at.Add(bourse.Minute*bourse.Duration(n(1, 60, "for"))), n(-3, 3, "change"))
+			}
+			free = append(free, p)
+		}
+		if n(0, 5, "curved") == 0 {
+			curve, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 50 * minute, To: 100 * minute, Factor: 500}}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			groups[0].Curve = curve
+		}
+		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, Best}[n(0, 3, "algorithm")], MaxAlternatives: n(0, 4, "most"), Notice: minute*bourse.Time(n(0, 20, "notice"))}
+		jobs := make([]bourse.Request, n(1, 40, "jobs"))
+		o.Barred = make([][]bool, len(jobs))
+		for i := range jobs {
+			j := &jobs[i]
+			*j = bourse.Request{Nodes: n(1, 12, "nodes"), Length: bourse.Minute*bourse.Duration(n(1, 120, "length")), MinPerformance: bourse.Performance(n(1, 1500, "min performance")),
+				MaxPrice: bourse.Price(100_000 * n(1, 8, "max price")), Budget: 5000*bourse.Credits(n(0, 400, "budget")), Ready: minute*bourse.Time(n(0, 40, "ready")), Deadline: bourse.Never, OneSite: n(0, 4, "one site") == 0}
+			if n(0, 2, "late") > 0 {
+				j.Deadline = minute*bourse.Time(n(20, 220, "deadline"))
+			}
+			if n(0, 4, "moldable") == 0 {
+				j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + 1}})
+			}
+			if n(0, 5, "barred") == 0 {
+				o.Barred[i] = make([]bool, len(groups))
+				o.Barred[i][n(0, len(groups)-1, "barred group")] = true
+			}
+		}
+		plain, quick := NewFinder(fungible(groups, free, 0, 200*minute)), NewFinder(fungible(groups, free, 0, 200*minute))
+		plain.rooms.off = true
+		for range 2 {
+			want, got := plain.Batch(jobs, o), quick.Batch(jobs, o)
+			if !reflect.DeepEqual(want, got) {
+				t.Fatalf("with bounds\n%+v\nwithout\n%+v", got, want)
+			}
+			for i := range want.Reasons {
+				q := quick.list.prepare(jobs[i], o.Algorithm, o.Notice)
+				q.fits = nil
+				quick.tables = q.tabulate(quick.list, quick.tables[:0])
+				if _, any := quick.soonest(&q); !any {
+					spared++
+				}
+				if _, known := quick.mostFree(&q); known {
+					exact++
+				}
+			}
+			quick.list.renew()
+			plain.list.renew()
+			for g := range groups {
+				if !reflect.DeepEqual(plain.list.levels[g].free, quick.list.levels[g].free) {
+					t.Fatalf("group %d is left with %v, not %v", g, quick.list.levels[g].free, plain.list.levels[g].free)
+				}
+			}
+			for _, f := range []*Finder{plain, quick} {
+				f.list.Add(0, 5, 30*minute, 90*minute)
+			}
+		}
+	})
+	if spared < 50 || exact < 5 {
+		t.Errorf("only %d searches were spared, and %d reasons", spared, exact)
+	}
+}
