@@ -15,6 +15,7 @@ type lock struct {
 	begun bool   // its work has, perhaps before it was confirmed
 	over  bool   // its work is, at Ends
 	told  uint32 // how many of its shifts the site has heard of
+	gone  bool   // from the books: reminders go over all locks, and a flag is quicker than a look-up for each
 }
 
 // done reports whether a lock keeps no nodes any more, and only word of it is
@@ -24,7 +25,7 @@ func (l *lock) done() bool { return l.State == bourse.LockEnded || l.State == bo
 // each ranges over the locks in the order in which they were made.
 func (a *Agent) each(yield func(*lock) bool) {
 	for _, l := range a.order {
-		if a.locks[l.Leg] == l && !yield(l) {
+		if !l.gone && !yield(l) {
 			return
 		}
 	}
@@ -32,15 +33,24 @@ func (a *Agent) each(yield func(*lock) bool) {
 
 // keep takes a lock into the books.
 func (a *Agent) keep(l *lock) {
-	a.locks[l.Leg] = l
+	a.forget(l.Leg)
+	a.locks[l.Leg], l.gone = l, false
 	a.order = append(a.order, l)
 }
 
 // drop takes one out of them.
 func (a *Agent) drop(l *lock) {
-	delete(a.locks, l.Leg)
+	a.forget(l.Leg)
 	if len(a.order) > 2*len(a.locks)+16 {
-		a.order = slices.DeleteFunc(a.order, func(l *lock) bool { return a.locks[l.Leg] != l })
+		a.order = slices.DeleteFunc(a.order, func(l *lock) bool { return l.gone })
+	}
+}
+
+// forget lets go of the lock of a leg, if there is one.
+func (a *Agent) forget(id bourse.LegID) {
+	if l := a.locks[id]; l != nil {
+		l.gone = true
+		delete(a.locks, id)
 	}
 }
 

@@ -148,6 +148,7 @@ func (f *Finder) prepare(jobs []bourse.Request, o Options) (queries []query, fir
 	n := len(f.list.classes)
 	f.tables = f.tables[:0]
 	if n <= maxTable && n*len(queries) <= maxTables {
+		f.tables = slices.Grow(f.tables, n*len(queries))
 		for i := range queries {
 			f.tables = queries[i].tabulate(f.list, f.tables)
 		}

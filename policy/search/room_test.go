@@ -23,7 +23,7 @@ func TestBatch_BoundsChangeNothing(t *testing.T) {
 				Performance: bourse.Performance(500 * n(1, 4, "performance")), Price: bourse.Price(100_000 * n(0, 8, "price"))})
 			p := bourse.NewProfile(0, n(0, 8, "free"))
 			for range n(0, 12, "steps") {
-				at := minute*bourse.Time(n(0, 190, "at"))
+				at := minute * bourse.Time(n(0, 190, "at"))
 				p.Add(at, at.Add(bourse.Minute*bourse.Duration(n(1, 60, "for"))), n(-3, 3, "change"))
 			}
 			free = append(free, p)
@@ -35,15 +35,15 @@ func TestBatch_BoundsChangeNothing(t *testing.T) {
 			}
 			groups[0].Curve = curve
 		}
-		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, Best}[n(0, 3, "algorithm")], MaxAlternatives: n(0, 4, "most"), Notice: minute*bourse.Time(n(0, 20, "notice"))}
+		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, Best}[n(0, 3, "algorithm")], MaxAlternatives: n(0, 4, "most"), Notice: minute * bourse.Time(n(0, 20, "notice"))}
 		jobs := make([]bourse.Request, n(1, 40, "jobs"))
 		o.Barred = make([][]bool, len(jobs))
 		for i := range jobs {
 			j := &jobs[i]
-			*j = bourse.Request{Nodes: n(1, 12, "nodes"), Length: bourse.Minute*bourse.Duration(n(1, 120, "length")), MinPerformance: bourse.Performance(n(1, 1500, "min performance")),
-				MaxPrice: bourse.Price(100_000 * n(1, 8, "max price")), Budget: 5000*bourse.Credits(n(0, 400, "budget")), Ready: minute*bourse.Time(n(0, 40, "ready")), Deadline: bourse.Never, OneSite: n(0, 4, "one site") == 0}
+			*j = bourse.Request{Nodes: n(1, 12, "nodes"), Length: bourse.Minute * bourse.Duration(n(1, 120, "length")), MinPerformance: bourse.Performance(n(1, 1500, "min performance")),
+				MaxPrice: bourse.Price(100_000 * n(1, 8, "max price")), Budget: 5000 * bourse.Credits(n(0, 400, "budget")), Ready: minute * bourse.Time(n(0, 40, "ready")), Deadline: bourse.Never, OneSite: n(0, 4, "one site") == 0}
 			if n(0, 2, "late") > 0 {
-				j.Deadline = minute*bourse.Time(n(20, 220, "deadline"))
+				j.Deadline = minute * bourse.Time(n(20, 220, "deadline"))
 			}
 			if n(0, 4, "moldable") == 0 {
 				j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + 1}})
