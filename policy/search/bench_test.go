@@ -136,37 +136,3 @@ func BenchmarkBatch_Broker(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkBatch_AboveCapacity is a batch that asks for much more than 100 sites have:
-// with what is known to be full, and every job scanned for.
-func BenchmarkBatch_AboveCapacity(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	groups, free := grid(rng, 100)
-	jobs := make([]bourse.Request, 3000)
-	for i := range jobs {
-		r := &jobs[i]
-		*r = bourse.Request{Nodes: 64 + rng.IntN(1000), Length: bourse.Duration(600_000 + rng.IntN(4*3600_000)),
-			MinPerformance: 500, MaxPrice: bourse.Price(1_500_000 + rng.IntN(1_000_000)), Deadline: bourse.Time(12*bourse.Hour + bourse.Duration(i)*bourse.Second)}
-		r.Budget = r.DefaultBudget()
-	}
-	for _, bounds := range []bool{true, false} {
-		b.Run(fmt.Sprintf("sites=100/jobs=%d/bounds=%v", len(jobs), bounds), func(b *testing.B) {
-			if testing.Short() {
-				b.Skip("a batch above capacity takes seconds")
-			}
-			none := 0
-			for b.Loop() {
-				l := fungible(groups, free, 0, bourse.Time(bourse.Day))
-				f := NewFinder(l)
-				f.rooms.off = !bounds
-				none = 0
-				for _, r := range f.Batch(jobs, Options{Algorithm: AMP, MaxAlternatives: 10}).Reasons {
-					if r.Refused() {
-						none++
-					}
-				}
-			}
-			b.ReportMetric(float64(none), "refused")
-		})
-	}
-}
