@@ -50,6 +50,30 @@ func spanOf(l *bourse.Leg, f bourse.Flex) interval {
 	return interval{l.Start, l.End, l.Nodes}
 }
 
+// startsOf are the first and the last instant at which a leg may begin.
+func startsOf(l *bourse.Leg, f bourse.Flex) (first, last bourse.Time) {
+	span := spanOf(l, f)
+	return span.from, span.to.Add(-l.Duration())
+}
+
+// mayUse is what windows of a user or tenant take that begin in the period that an instant
+// is in, or that their sites may move there, and when that ends.
+func (mem *memory) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time) {
+	all, until = mem.usage.within(b, at)
+	from := until.Add(-b.period)
+	for _, t := range mem.usage.of(b.key) {
+		for i := range t.legs {
+			l := &t.legs[i].what
+			first, last := startsOf(l, t.flex)
+			if in := l.Start >= from && l.Start < until; !in && first < until && last >= from {
+				x := t.takes(i)
+				all.time, all.credits = all.time+x.time, all.credits.Plus(x.credits)
+			}
+		}
+	}
+	return all, until
+}
+
 // overBounds says which bound of a user or tenant a window would pass. without is a job
 // whose window it takes the place of; nil: none.
 func (mem *memory) overBounds(user string, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) bourse.Reason {
@@ -71,10 +95,9 @@ func (mem *memory) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex 
 	if b.time < 0 && b.credits < 0 {
 		return bourse.Reason{}, 0
 	}
-	span := spanOf(&legs[0], flex)
-	latest := span.to.Add(-legs[0].Duration())
-	for at := legs[0].Start; ; {
-		x, until := mem.usage.within(b, at)
+	first, latest := startsOf(&legs[0], flex)
+	for at := first; ; {
+		x, until := mem.mayUse(b, at)
 		takes := int64(0)
 		for i := range legs {
 			takes += int64(legs[i].Nodes) * int64(legs[i].Duration())
@@ -151,9 +174,10 @@ func peak(list []interval) (at bourse.Time, most int) {
 const maxSteps = 100
 
 // chance is from when on the bounds of a job's user allow a window for it, and which of
-// them allows none sooner; bourse.Never: none before the horizon. It reckons with as
-// many nodes and as long a time as the job takes at least on the slowest nodes that it
-// asks for; what a window really takes is held against the bounds again.
+// them allows none sooner; bourse.Never: none before the horizon. It goes by the fewest
+// nodes and the time that the job takes on the slowest nodes that it asks for, or less where
+// no period has so much, for there may be faster ones; what a window really takes is held
+// against the bounds again.
 func (mem *memory) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse.Reason) {
 	list := mem.binding(j.User)
 	if len(list) == 0 {
@@ -169,7 +193,12 @@ func (mem *memory) chance(j *job, from, horizon bourse.Time) (bourse.Time, bours
 		legs := []bourse.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(j.Shortest()))}}
 		next := bourse.Time(0)
 		for _, b := range list {
-			if r, t := mem.over(b, legs, 1, bourse.Flex{}, nil); r.Refused() {
+			x := legs
+			if most := max(b.time/int64(max(nodes, 1)), 1); b.time >= 0 && int64(legs[0].Duration()) > most {
+				x = []bourse.Leg{legs[0]}
+				x[0].End = at.Add(bourse.Duration(most))
+			}
+			if r, t := mem.over(b, x, 1, bourse.Flex{}, nil); r.Refused() {
 				why, next = r, max(next, t)
 			}
 		}
@@ -190,9 +219,9 @@ func (mem *memory) boundLeft(user string, legs []bourse.Leg, flex bourse.Flex) b
 		if b.credits < 0 {
 			continue
 		}
-		latest := spanOf(&legs[0], flex).to.Add(-legs[0].Duration())
-		for at := legs[0].Start; at <= latest; {
-			x, until := mem.usage.within(b, at)
+		first, latest := startsOf(&legs[0], flex)
+		for at := first; at <= latest; {
+			x, until := mem.mayUse(b, at)
 			left = min(left, b.credits-x.credits)
 			at = until
 		}

@@ -30,6 +30,7 @@ type Config struct {
 	Quotas       map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of their own
 	Users        map[string]UserTerms      // what differs for single users
 	Holders      []bourse.Holder           // tenants, who is in them, and further terms
+	TermsStay    bool                      // what is on record of users and tenants counts more than this configuration
 
 	Cycle   bourse.Duration // a cycle fires at every multiple of it,
 	Phase   bourse.Duration // plus this; see Phase

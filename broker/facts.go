@@ -125,7 +125,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.termsChanged()
 	case bourse.TxForgotten:
 		mem.txs.forget(f.Txs)
-		mem.usage.prune()
+		mem.usage.prune(mem.now)
 	case bourse.JobsForgotten:
 		mem.applyJobsForgotten(f)
 	case bourse.BrokerImage:

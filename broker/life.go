@@ -70,7 +70,9 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
 	}
 	b.record(f, out)
-	b.recordFile(b.cfg.holders(), out)
+	if !b.cfg.TermsStay || !b.tenancy.read {
+		b.recordFile(b.cfg.holders(), out)
+	}
 	b.openBudget(now, out)
 	b.scheduler.startCycles(now, out)
 	out.Alarm(now.Add(forgetEvery), forgetDue{})

@@ -69,7 +69,7 @@ func (mem *memory) termsChanged() {
 }
 
 // termsOf are those of a user.
-func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(user, mem.cfg.MaxWaiting) }
+func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(user) }
 
 // settle checks whether a job's window is over. If it was carried to its end the
 // job is done, else it waits again.

@@ -22,7 +22,7 @@ type testQueue struct {
 
 func (q *testQueue) of(user string) *userTerms {
 	x := tenancy{file: (&Config{Users: q.terms, Holders: q.holders, MaxWaiting: defaultMaxWaiting}).holders()}
-	return x.user(user, defaultMaxWaiting)
+	return x.user(user)
 }
 
 func (q *testQueue) add(user string, priority int) *job {

@@ -140,13 +140,13 @@ func (x *tenancy) tenant(name string) *tenantTerms {
 const maxWaitingOfTenant = 1 << 30
 
 // user are the terms of a user.
-func (x *tenancy) user(name string, waiting int) *userTerms {
+func (x *tenancy) user(name string) *userTerms {
 	if u := x.users[name]; u != nil {
 		return u
 	}
 	h := bourse.Holder{User: name}
 	in, _ := x.in(name)
-	u := &userTerms{bounds: x.bounds(h, waiting), tenant: x.tenant(in)}
+	u := &userTerms{bounds: x.bounds(h, defaultMaxWaiting), tenant: x.tenant(in)} // another one of the file is a term of everyone else
 	u.Share, u.Priority = int(x.term(h, bourse.TermShare, 1)), int(x.term(h, bourse.TermPriority, 0))
 	u.MaxWaiting = u.waiting
 	u.Priority += u.tenant.priority

@@ -3,6 +3,7 @@ package broker
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,7 +19,8 @@ import (
 type usage struct {
 	users   map[string]map[int64]used // by user
 	tenants map[string]map[int64]used // by tenant, of those who are in it now
-	live    map[string][]*transaction // by key of user or tenant: what may hold nodes
+	live    map[string][]*transaction // by key of a user or tenant with bounds: what is not over
+	oldest  int64                     // the first day that is kept
 	stale   bool                      // tenants and live are not what they should be
 }
 
@@ -33,8 +35,8 @@ const (
 	tenantPrefix = "tenant:"
 )
 
-// keepUsed is for how many days before a user's latest one it is known what was used: the
-// longest period, and as much ahead.
+// keepUsed is for how many days it is known what was used: the longest period, and as much
+// again. What begins on days before is counted no more.
 const keepUsed = int64(2 * bourse.MaxPeriod / bourse.Day)
 
 // dayOf is the day that an instant is on.
@@ -105,6 +107,7 @@ func (mem *memory) counted(f agents.Fact, apply func()) {
 		apply()
 		return
 	}
+	mem.usage.oldest = dayOf(mem.now) - keepUsed
 	t := mem.txs.get(id)
 	known := t != nil
 	if known {
@@ -158,6 +161,9 @@ func (mem *memory) countJob(j *job, sign int64) {
 }
 
 func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by used, sign int64) {
+	if day < x.oldest {
+		return
+	}
 	if *to == nil {
 		*to = map[string]map[int64]used{}
 	}
@@ -169,7 +175,7 @@ func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by us
 	now, known := days[day]
 	now.time, now.credits = now.time+sign*by.time, now.credits+bourse.Credits(sign)*by.credits
 	if !known { // the first of that day
-		maps.DeleteFunc(days, func(d int64, _ used) bool { return d < day-keepUsed })
+		maps.DeleteFunc(days, func(d int64, _ used) bool { return d < x.oldest })
 	}
 	if days[day] = now; now == (used{}) {
 		delete(days, day)
@@ -202,7 +208,7 @@ func (mem *memory) refresh() {
 	}
 }
 
-// holds notes a transaction among those that may hold nodes.
+// holds notes a transaction among those that are not over.
 func (mem *memory) holds(t *transaction) {
 	if t.over() || mem.usage.stale {
 		return
@@ -212,13 +218,13 @@ func (mem *memory) holds(t *transaction) {
 	}
 	u := mem.termsOf(t.job.User)
 	for _, b := range []*bounds{&u.bounds, &u.tenant.bounds} {
-		if b.nodes > 0 {
+		if b.bind() {
 			mem.usage.live[b.key] = append(mem.usage.live[b.key], t)
 		}
 	}
 }
 
-// of are the transactions that may hold nodes, of a user or a tenant.
+// of are the transactions that are not over, of a user or a tenant with bounds.
 func (x *usage) of(key string) []*transaction {
 	list := slices.DeleteFunc(x.live[key], (*transaction).over)
 	if x.live != nil {
@@ -227,10 +233,20 @@ func (x *usage) of(key string) []*transaction {
 	return list
 }
 
-// prune drops transactions that hold nothing any more.
-func (x *usage) prune() {
+// prune drops transactions that are over, and users and tenants who have used nothing for
+// as long as it is known.
+func (x *usage) prune(now bourse.Time) {
 	for key := range x.live {
 		x.of(key)
+	}
+	x.oldest = dayOf(now) - keepUsed
+	for _, all := range []map[string]map[int64]used{x.users, x.tenants} {
+		for name, days := range all {
+			maps.DeleteFunc(days, func(d int64, _ used) bool { return d < x.oldest })
+			if len(days) == 0 {
+				delete(all, name)
+			}
+		}
 	}
 }
 
@@ -270,7 +286,7 @@ func (x *usage) image() []bourse.NodesUsed {
 
 // load begins with that of an image.
 func (x *usage) load(list []bourse.NodesUsed) {
-	*x = usage{stale: true}
+	*x = usage{stale: true, oldest: math.MinInt64} // all of it; the next fact says what is too old
 	for _, u := range list {
 		x.add(&x.users, u.User, u.Day, used{u.NodeTime, u.Credits}, 1)
 	}

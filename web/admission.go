@@ -56,7 +56,12 @@ func (a *admission) before(next http.Handler) http.Handler {
 		if err != nil {
 			a.count.denied.Inc()
 			w.Header().Set("Connection", "close") // nothing that comes on it would be answered
-			sendProblem(w, http.StatusForbidden, err.Error())
+			status := http.StatusForbidden
+			if errors.As(err, &unknownCaller{}) {
+				status = http.StatusUnauthorized
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
+			sendProblem(w, status, err.Error())
 			return
 		}
 		if !a.conns.claim(r.Context(), who, share(who, 2*a.opt.Limits.Requests)) {

@@ -283,6 +283,16 @@ func (p *picture) tables(a *Accounts) []view.Table {
 		}
 		money.Rows = append(money.Rows, row)
 	}
+	if slices.ContainsFunc(a.Users, func(u Spend) bool { return u.Tenant != "" }) {
+		money.Columns = slices.Insert(money.Columns, 1, view.Column{Name: "Tenant", Kind: "word"})
+		for i := range money.Rows {
+			tenant := ""
+			if of := i - (len(money.Rows) - len(a.Users)); of >= 0 {
+				tenant = a.Users[of].Tenant
+			}
+			money.Rows[i] = slices.Insert(money.Rows[i], 1, any(tenant))
+		}
+	}
 	return []view.Table{queue, money}
 }
 

@@ -84,16 +84,26 @@ func safe(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback(u.Host)
 }
 
+// unknownCaller is why nothing says who a caller is. It is answered 401, so that programs see
+// that another token is needed; who is known and may not call is answered 403.
+type unknownCaller struct{ error }
+
+func unknown(format string, args ...any) error { return unknownCaller{fmt.Errorf(format, args...)} }
+
 // Or identifies callers who show a token by that, and others as next does.
 func (x *Tokens) Or(next Identify) Identify {
 	return func(r *http.Request) (Caller, error) {
 		list := r.Header.Values("Authorization")
 		if len(list) == 0 {
-			return next(r)
+			who, err := next(r)
+			if err != nil && (r.TLS == nil || len(r.TLS.PeerCertificates) == 0) {
+				err = unknown("show a token (Authorization: Bearer TOKEN) or a certificate: %w", err)
+			}
+			return who, err
 		}
 		raw, ok := strings.CutPrefix(list[0], "Bearer ")
 		if !ok || len(list) > 1 {
-			return Caller{}, errors.New("one header Authorization: Bearer TOKEN is taken, or none and a certificate")
+			return Caller{}, unknown("one header Authorization: Bearer TOKEN is taken, or none and a certificate")
 		}
 		return x.caller(r.Context(), strings.TrimSpace(raw))
 	}
@@ -102,23 +112,23 @@ func (x *Tokens) Or(next Identify) Identify {
 // caller is whom a token speaks of.
 func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 	if len(raw) > maxToken {
-		return Caller{}, fmt.Errorf("the token has %d bytes, at most %d are taken", len(raw), maxToken)
+		return Caller{}, unknown("the token has %d bytes, at most %d are taken", len(raw), maxToken)
 	}
 	token, err := x.verifier.Verify(ctx, raw)
 	if err != nil {
-		return Caller{}, fmt.Errorf("the token is refused: %v", err)
+		return Caller{}, unknown("the token is refused: %v", err)
 	}
 	claims := map[string]any{}
 	if err := token.Claims(&claims); err != nil {
-		return Caller{}, fmt.Errorf("the token is refused: %v", err)
+		return Caller{}, unknown("the token is refused: %v", err)
 	}
 	name, _ := claims[x.opt.UserClaim].(string)
 	if name == "" {
-		return Caller{}, fmt.Errorf("the token is refused: it has no name in %q", x.opt.UserClaim)
+		return Caller{}, unknown("the token is refused: it has no name in %q", x.opt.UserClaim)
 	}
 	who := Caller{Role: User, Name: x.opt.Prefix + name}
 	if err := bourse.CheckName(who.Name); err != nil {
-		return Caller{}, fmt.Errorf("the token is refused: %v", err)
+		return Caller{}, unknown("the token is refused: %v", err)
 	}
 	groups := textsOf(claims[x.opt.GroupsClaim])
 	if g := x.opt.UserGroup; g != "" && !groups[g] {
@@ -127,7 +137,7 @@ func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 	if g := x.opt.OperatorGroup; g != "" && groups[g] {
 		who.Role = Operator
 	}
-	if x.opt.Barred != nil && x.opt.Barred(who.Role, who.Name) {
+	if x.opt.Barred != nil && (x.opt.Barred(User, who.Name) || x.opt.Barred(who.Role, who.Name)) { // a user who is shut out is no operator either
 		return Caller{}, fmt.Errorf("%s is on the list of those who are revoked", who.ID())
 	}
 	return who, nil
@@ -178,7 +188,7 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, raw string) ([]byte, e
 	}
 	have := k.known.Load()
 	if have == nil || k.now().Sub(have.at) >= freshKeys {
-		have = k.fetch(ctx, have)
+		have = k.fetch(ctx, have, have == nil)
 	}
 	for range 2 {
 		if have == nil || k.now().Sub(have.at) >= staleKeys {
@@ -187,7 +197,7 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, raw string) ([]byte, e
 		if text, ok := have.verify(token); ok {
 			return text, nil
 		}
-		again := k.fetch(ctx, have)
+		again := k.fetch(ctx, have, true)
 		if again == have {
 			break
 		}
@@ -221,9 +231,13 @@ func (k *issuerKeys) failure() error {
 }
 
 // fetch returns newer keys than those that are known, or those, if there are none, or it was
-// tried a moment ago.
-func (k *issuerKeys) fetch(ctx context.Context, have *fetched) *fetched {
-	k.mu.Lock()
+// tried a moment ago. Without wait it does not wait for another caller who fetches them.
+func (k *issuerKeys) fetch(ctx context.Context, have *fetched, wait bool) *fetched {
+	if wait {
+		k.mu.Lock()
+	} else if !k.mu.TryLock() {
+		return have
+	}
 	defer k.mu.Unlock()
 	if now := k.known.Load(); now != have {
 		return now // by another caller
@@ -258,14 +272,23 @@ func (k *issuerKeys) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if u, err := url.Parse(about.Keys); err != nil || u.Host == "" || !safe(u) {
 		return nil, fmt.Errorf("%s has its keys at %q, which is not https", k.issuer, about.Keys)
 	}
-	var set jose.JSONWebKeySet
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
 	if err := k.get(ctx, about.Keys, &set); err != nil {
 		return nil, err
 	}
 	if len(set.Keys) > maxKeys {
 		return nil, fmt.Errorf("%s has %d keys, at most %d are taken", k.issuer, len(set.Keys), maxKeys)
 	}
-	return set.Keys, nil
+	var keys []jose.JSONWebKey
+	for _, text := range set.Keys { // one of a kind that nothing here can verify with must not cost the others
+		var key jose.JSONWebKey
+		if json.Unmarshal(text, &key) == nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
 }
 
 func (k *issuerKeys) get(ctx context.Context, address string, to any) error {

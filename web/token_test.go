@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,6 +25,7 @@ type fakeIssuer struct {
 	keys  []*ecdsa.PrivateKey // shown
 	down  atomic.Bool
 	huge  atomic.Bool
+	odd   string // a further key, as it stands there
 	asked atomic.Int32
 }
 
@@ -44,7 +46,11 @@ func newIssuer(t *testing.T) *fakeIssuer {
 			for _, k := range f.keys {
 				set.Keys = append(set.Keys, jose.JSONWebKey{Key: &k.PublicKey, KeyID: f.id(k), Use: "sig", Algorithm: "ES256"})
 			}
-			_ = json.NewEncoder(w).Encode(set)
+			text, _ := json.Marshal(set)
+			if f.odd != "" {
+				text = []byte(strings.Replace(string(text), `"keys":[`, `"keys":[`+f.odd+",", 1))
+			}
+			_, _ = w.Write(text)
 		}
 	}))
 	t.Cleanup(f.Close)
@@ -132,6 +138,77 @@ func TestTokens_OnlyTheIssuersForThisBrokerInTime(t *testing.T) {
 		if got := string(who.ID()); c.want != "" && (err != nil || got != c.want) || c.want == "" && err == nil {
 			t.Errorf("a token %s: %s, %v; want %q", c.what, got, err, c.want)
 		}
+	}
+}
+
+// Nobody who is unknown is told more than that: 401, which asks for another token. Who is known and
+// shut out, as a user too who is an operator, or is in no group that is let in, is answered 403.
+func TestTokens_UnknownIs401AndShutOutIs403(t *testing.T) {
+	t.Parallel()
+	f, now := newIssuer(t), time.Unix(1_800_000_000, 0)
+	x := newTestTokens(t, f, &now)
+	x.opt.Barred = func(role Role, name string) bool { return role == User && name == "oidc:mallory" }
+	s, err := NewBroker(Options{Host: world(t), Agent: "broker:vo1", Identify: x.Or(func(*http.Request) (Caller, error) { return Caller{}, errors.New("no certificate") })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	set := func(key string, value any) func(map[string]any) { return func(c map[string]any) { c[key] = value } }
+	mallory := func(c map[string]any) { c["sub"], c["groups"] = "mallory", []string{"users", "ops"} }
+	for _, c := range []struct {
+		what, path, header string
+		want               int
+	}{
+		{"a user", "/v1/tenancy", "Bearer " + f.token(now, nil), 200},
+		{"nobody", "/v1/tenancy", "", 401},
+		{"one whose token is over", "/v1/tenancy", "Bearer " + f.token(now, set("exp", now.Add(-time.Hour).Unix())), 401},
+		{"one with a password", "/v1/tenancy", "Basic YW5hOng=", 401},
+		{"a guest", "/v1/tenancy", "Bearer " + f.token(now, set("groups", []string{"guests"})), 403},
+		{"an operator who is shut out as a user", "/v1/tenancy", "Bearer " + f.token(now, mallory), 403},
+		{"nobody, of its health", "/healthz", "", 200},
+		{"nobody, of its metrics", "/metrics", "", 401},
+	} {
+		r := httptest.NewRequest("GET", c.path, nil)
+		if c.header != "" {
+			r.Header.Set("Authorization", c.header)
+		}
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		if w.Code != c.want || (w.Header().Get("WWW-Authenticate") != "") != (c.want == 401) {
+			t.Errorf("%s: %d, want %d: %s", c.what, w.Code, c.want, w.Body)
+		}
+		if c.want == 403 || c.want == 401 && strings.HasPrefix(c.header, "Bearer ") {
+			if _, raw, _ := strings.Cut(c.header, " "); strings.Contains(w.Body.String(), raw) {
+				t.Errorf("%s: the answer has the token", c.what)
+			}
+		}
+	}
+}
+
+// A key of a kind that nothing here can verify with does not cost the others.
+func TestTokens_AKeyOfAnotherKindIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f, now := newIssuer(t), time.Unix(1_800_000_000, 0)
+	f.odd = `{"kty":"AKP","alg":"ML-DSA-44","kid":"new","pub":"AAAA"}`
+	if _, err := newTestTokens(t, f, &now).caller(context.Background(), f.token(now, nil)); err != nil {
+		t.Error(err)
+	}
+}
+
+// While one caller waits for an issuer that hangs, the keys that are known do for others.
+func TestTokens_AHangingIssuerHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	f, now := newIssuer(t), time.Unix(1_800_000_000, 0)
+	x := newTestTokens(t, f, &now)
+	token := f.token(now, func(c map[string]any) { c["exp"] = now.Add(10 * time.Hour).Unix() })
+	if _, err := x.caller(context.Background(), token); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * time.Hour)
+	x.keys.mu.Lock() // as while somebody fetches them
+	defer x.keys.mu.Unlock()
+	if _, err := x.caller(context.Background(), token); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -110,9 +111,19 @@ func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.
 	if c.json {
 		return writeJSON(out, a)
 	}
-	w := report.NewTable("account", "budget or quota", "spent", "pending", "left")
+	heads, tenants := []string{"account"}, slices.ContainsFunc(a.Users, func(u web.Spend) bool { return u.Tenant != "" })
+	row := func(name, tenant string, cells ...any) table.Row {
+		if tenants {
+			return append(table.Row{name, tenant}, cells...)
+		}
+		return append(table.Row{name}, cells...)
+	}
+	if tenants {
+		heads = append(heads, "tenant")
+	}
+	w := report.NewTable(append(heads, "budget or quota", "spent", "pending", "left")...)
 	if m := a.Money; m != nil {
-		w.AppendRow(table.Row{"VO " + a.VO, credits(&m.Budget), credits(&m.Spent), credits(&m.Pending), credits(&m.Left)})
+		w.AppendRow(row("VO "+a.VO, "", credits(&m.Budget), credits(&m.Spent), credits(&m.Pending), credits(&m.Left)))
 	}
 	for i := range a.Users {
 		u := &a.Users[i]
@@ -120,7 +131,7 @@ func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.
 		if name == "" {
 			name = "(no user)"
 		}
-		w.AppendRow(table.Row{name, credits(u.Quota), credits(&u.Spent), credits(&u.Pending), credits(u.Left)})
+		w.AppendRow(row(name, u.Tenant, credits(u.Quota), credits(&u.Spent), credits(&u.Pending), credits(u.Left)))
 	}
 	text := w.Render()
 	if a.Money != nil && a.Money.Pace != nil {

@@ -27,7 +27,9 @@ in its journal for the next start.
 The file has the keys of a scenario's broker under [broker], and the tables of a
 process: [listen], [gossip], [tls], [journal], [http], [oidc], [notify], [log]. bourse
 check says what is wrong with it. On SIGHUP it is read again: users, tenants,
-quotas and max_waiting change at once, the rest with the next start.
+quotas and max_waiting change at once, the rest with the next start. Of several
+processes that hold the broker ([replica]) the one that leads does so, and each
+when it begins to lead: they must have the same [broker].
 
 Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
 users can reach it. Before that its clock is compared with
@@ -43,15 +45,8 @@ certificate is refused.`,
 }
 
 func runBroker(cmd *cobra.Command, f processFlags, file string) error {
-	cfg, err := configs.ReadBrokerProcess(file)
+	text, cfg, agent, err := readBroker(file)
 	if err != nil {
-		return err
-	}
-	agent, err := cfg.Agent(broker.ServiceDefaults(cfg.Name))
-	if err != nil {
-		return err
-	}
-	if err := agent.Validate(); err != nil {
 		return err
 	}
 	notify, err := webhooks(cfg.Notify)
@@ -66,7 +61,9 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 	if err := p.tokens(cfg.OIDC); err != nil {
 		return err
 	}
+	p.reread = (&brokerFile{process: p, file: file, text: text, cfg: cfg, id: id, terms: agent.Terms()}).again
 	if cfg.Replica.Number > 0 {
+		agent.TermsStay = true // else each election would bring back those that a process was started with
 		r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number)}
 		p.after = r.follow
 		defer r.following.Wait()
@@ -80,7 +77,6 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
 		}
-		go p.readAgain(cmd.Context(), file, id, cfg)
 		return p.host.View(cmd.Context(), id, func(_ bourse.Time, a agents.Agent) {
 			for s := range a.(*broker.Broker).Sites() {
 				if s.Member {

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
-	"os/signal"
 	"reflect"
-	"syscall"
+	"slices"
 	"time"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/broker"
@@ -27,56 +28,78 @@ func (p *process) tokens(o configs.OIDC) error {
 	return err
 }
 
-// readAgain reads the broker's file again on SIGHUP, until the context ends.
-func (p *process) readAgain(ctx context.Context, file string, id agents.ID, was *configs.BrokerProcess) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hup:
-			if err := p.readTerms(ctx, file, id, was); err != nil {
-				p.log.Error().Err(err).Msg("the file cannot be used; what it said before stays in force")
-			}
-		}
-	}
+// brokerFile is the file of a broker's process, which may be read again while it runs.
+type brokerFile struct {
+	*process
+	file  string
+	text  []byte                 // as the process was started with it
+	cfg   *configs.BrokerProcess // likewise
+	id    agents.ID
+	terms []bourse.Holder // that it said last of users and tenants
 }
 
-// readTerms hands the broker what its file says of users and tenants by now.
-func (p *process) readTerms(ctx context.Context, file string, id agents.ID, was *configs.BrokerProcess) error {
-	cfg, err := configs.ReadBrokerProcess(file)
-	if err != nil {
-		return err
+// readBroker reads the file of a broker's process, and returns its text and what its agent
+// makes of it too.
+func readBroker(file string) (text []byte, cfg *configs.BrokerProcess, agent broker.Config, err error) {
+	if _, err := configs.ReadBrokerProcess(file); err != nil { // which bounds its size
+		return nil, nil, agent, err
 	}
-	agent, err := cfg.Agent(broker.ServiceDefaults(cfg.Name))
-	if err != nil {
-		return err
+	if text, err = os.ReadFile(file); err != nil {
+		return nil, nil, agent, err
 	}
-	if err := agent.Validate(); err != nil {
-		return err
+	if cfg, err = configs.ParseBrokerProcess(file, text); err != nil {
+		return nil, nil, agent, err
+	}
+	if agent, err = cfg.Agent(broker.ServiceDefaults(cfg.Name)); err == nil {
+		err = agent.Validate()
+	}
+	return text, cfg, agent, err
+}
+
+// again reads the file again, and hands the broker what it says of users and tenants by
+// now. Of several processes that hold the broker only the one that leads does.
+func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
+	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
+	text, cfg, agent, err := readBroker(f.file)
+	if err != nil {
+		return r, err
+	}
+	keys, err := configs.Changed(f.text, text)
+	if err != nil {
+		return r, err
+	}
+	for _, key := range keys {
+		if key != "broker" || !reflect.DeepEqual(withoutTerms(cfg), withoutTerms(f.cfg)) {
+			r.Restart = append(r.Restart, key)
+		}
+	}
+	if cfg.Name != f.cfg.Name {
+		return r, nil
+	}
+	if now, _, err := f.host.Leadership(f.id); err == nil && !now.Leads {
+		f.log.Info().Msg("another process leads: what its file says of users and tenants is in force")
+		return r, nil
 	}
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	answer, err := p.host.Ask(ctx, "operator:", id, agents.ReadTerms{Holders: agent.Terms()})
+	terms := agent.Terms()
+	answer, err := f.host.Ask(ctx, "operator:", f.id, agents.ReadTerms{Holders: terms})
 	if err != nil {
-		return err
+		return r, err
 	}
-	if r, _ := answer.(agents.OperatorReply); r.Reason.Refused() {
-		p.log.Error().Str("reason", r.Reason.String()).Msg("the broker refuses what its file says of users and tenants")
-		return nil
+	if a, _ := answer.(agents.OperatorReply); a.Reason.Refused() {
+		return r, errors.New(a.Reason.String())
 	}
-	p.log.Info().Msg("the file was read again: what it says of users and tenants is in force")
-	if !reflect.DeepEqual(withoutTerms(cfg), withoutTerms(was)) {
-		p.log.Warn().Msg("other keys of the file have changed too: they take effect with the next start")
+	if !slices.EqualFunc(terms, f.terms, bourse.Holder.Equal) {
+		r.Changed = append(r.Changed, "terms of users and tenants")
 	}
-	return nil
+	f.terms = terms
+	return r, nil
 }
 
-// withoutTerms is a file without what changes while the process runs.
-func withoutTerms(c *configs.BrokerProcess) configs.BrokerProcess {
-	x := *c
+// withoutTerms are the keys of [broker] without what changes while the process runs.
+func withoutTerms(c *configs.BrokerProcess) configs.Broker {
+	x := c.Broker
 	x.Users, x.Tenants, x.Quotas, x.MaxWaiting = nil, nil, nil, 0
 	return x
 }

@@ -143,6 +143,9 @@ func (r *replicaProcess) follow(ctx context.Context) {
 				default:
 				}
 				told <- now
+				if now.Leads {
+					r.following.Go(func() { r.takeTerms(ctx) })
+				}
 				if is = now; !now.Leads && r.web != nil {
 					r.web.Follow()
 				} else if r.web != nil {
@@ -160,6 +163,16 @@ func (r *replicaProcess) follow(ctx context.Context) {
 			}
 		}
 	})
+}
+
+// takeTerms puts on record what the file of the process says of users and tenants, which
+// leads now: those of the processes that led before are in force till then.
+func (r *replicaProcess) takeTerms(ctx context.Context) {
+	r.rereads.Lock()
+	defer r.rereads.Unlock()
+	if _, err := r.reread(ctx); err != nil {
+		r.log.Error().Err(err).Msg("the terms of users and tenants that are on record stay in force")
+	}
 }
 
 // announce has gossip follow who leads.

@@ -75,6 +75,8 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	ctx, unhook := p.untilTold(ctx)
 	defer unhook()
 	defer p.closeDisks()
+	hangups := p.hangups() // one that comes before the agents have begun waits for them
+	defer signal.Stop(hangups)
 	listener, err := p.listen()
 	if err != nil {
 		return failed(err)
@@ -116,13 +118,11 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
 	}
 	p.log.Info().Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL()).Msg("ready")
-	return p.goOn(ctx, unhook, served)
+	return p.goOn(ctx, unhook, hangups, served)
 }
 
 // goOn keeps the process going until it is told to stop or fails.
-func (p *process) goOn(ctx context.Context, unhook func(), served <-chan error) error {
-	hangups := p.hangups()
-	defer signal.Stop(hangups)
+func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Signal, served <-chan error) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -93,6 +93,8 @@ type Cycle struct {
 	Chosen      int             `json:"chosen,omitempty"`   // number of the one chosen, 0: none
 	RunnerUp    int             `json:"runnerUp,omitempty"` // the one that came next
 	Reason      bourse.Reason   `json:"reason,omitzero"`    // why none
+	Bound       bourse.Reason   `json:"bound,omitzero"`     // of its user or tenant, by which it was to begin no sooner than at
+	NotBefore   bourse.Time     `json:"notBefore,omitempty"`
 }
 
 // Site is what a site answered in the cycle.
@@ -267,6 +269,10 @@ func (x *examiner) explain(c *cycle) {
 	y.Place = 1 + slices.IndexFunc(s.Jobs, func(j bourse.CycleJob) bool { return j.Name == x.Job })
 	if y.Place == 0 {
 		x.unknown("what cycle %d would have chosen: the job had been put off before it asked for offers", c.number)
+	}
+	if y.Place > 0 && s.Jobs[y.Place-1].Bound.Refused() {
+		j := &s.Jobs[y.Place-1]
+		y.Bound, y.NotBefore = j.Bound, max(s.From, j.Request.Ready)
 	}
 	for i := range s.Sites {
 		y.Sites = append(y.Sites, x.site(&s.Sites[i]))

@@ -171,6 +171,9 @@ func (e *Explanation) alternatives(w *writer) {
 	if c == nil {
 		return
 	}
+	if c.Bound.Refused() {
+		w.line("  windows were looked for from %s on, not sooner: %s", w.clock(c.NotBefore), c.Bound.Detail)
+	}
 	if len(c.Options) == 0 {
 		if c.Reason.Refused() {
 			w.line("  no alternative: %v", c.Reason)

@@ -106,6 +106,9 @@ type bearer struct {
 
 // RoundTrip carries a request with the token.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "https" { // after a redirect
+		return nil, fmt.Errorf("%s would have the token in plain text", r.URL.Host)
+	}
 	t, err := b.token()
 	if err != nil {
 		return nil, err

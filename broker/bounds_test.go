@@ -1,0 +1,154 @@
+package broker
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// boundedWorld is a broker with one site of twelve nodes, where ana has these terms.
+func boundedWorld(t *testing.T, terms bourse.Grants) *testWorld {
+	t.Helper()
+	north := newFakeSite("north", 12, 1_000_000)
+	cfg := testConfig(north)
+	cfg.Cycle, cfg.Horizon, cfg.MaxAlternatives = bourse.Hour, 60*bourse.Hour, 8
+	cfg.Holders = []bourse.Holder{{User: "ana", Terms: terms}}
+	w := newTestWorld(t, cfg, north)
+	w.quiet = true
+	return w
+}
+
+// ofAna is a job of ana's.
+func ofAna(name string, nodes int, length bourse.Duration) bourse.Job {
+	j := testJob(name, nodes, length, 100*bourse.Credit)
+	j.User = "ana"
+	return j
+}
+
+// begun are the jobs for which transactions have begun.
+func (w *testWorld) begun() (names []string) {
+	for _, f := range only[bourse.TxBegun](w) {
+		names = append(names, f.Job)
+	}
+	return names
+}
+
+// A window that its site may move into another period counts in both: what is reserved
+// later must leave room for it there.
+func TestBounds_AWindowCountsInEveryPeriodThatItMayBeMovedTo(t *testing.T) {
+	t.Parallel()
+	w := boundedWorld(t, bourse.Grants{bourse.TermNodeHours: 4 * bourse.NodeHour, bourse.TermPeriod: int64(bourse.Day)})
+	loose := ofAna("loose", 1, 4*bourse.Hour)
+	loose.Flexible = 30 * bourse.Hour
+	w.submit(0, loose)
+	next := ofAna("next", 1, 4*bourse.Hour)
+	next.Ready = bourse.Time(26 * bourse.Hour)
+	w.submit(bourse.Time(bourse.Minute), next)
+	w.Run(bourse.Time(2 * bourse.Hour))
+	begun := only[bourse.TxBegun](w)
+	if len(begun) != 2 || begun[1].Legs[0].Start != bourse.Time(2*bourse.Day) {
+		t.Fatalf("begun %v: loose may be moved into the second day, which has no room for both; the third one has", begun)
+	}
+}
+
+// Whoever asks for slow nodes too is not held back for what the job would take on those.
+func TestBounds_FasterNodesMayHaveRoomWhereSlowOnesHaveNot(t *testing.T) {
+	t.Parallel()
+	w := boundedWorld(t, bourse.Grants{bourse.TermNodeHours: 4 * bourse.NodeHour, bourse.TermPeriod: int64(bourse.Day)})
+	j := ofAna("fast", 1, 3*bourse.Hour)
+	j.MinPerformance = bourse.Unit / 2
+	w.submit(0, j)
+	w.Run(bourse.Time(2 * bourse.Hour))
+	if got := w.begun(); len(got) != 1 {
+		t.Errorf("begun %v, want fast: 3 hours on the site's nodes, of 4", got)
+	}
+}
+
+// What was used is known for the whole of any period, however far ahead windows are, and
+// nothing is kept for ever of users who have gone.
+func TestUsage_IsKeptForTheLongestPeriodAndNotForEver(t *testing.T) {
+	t.Parallel()
+	now := bourse.Time(100 * bourse.Day)
+	var x usage
+	x.prune(now)
+	x.add(&x.users, "ana", 100, used{time: 5}, 1)
+	x.add(&x.users, "ana", 100+2*keepUsed, used{time: 7}, 1)
+	if x.users["ana"][100].time != 5 {
+		t.Errorf("a window far ahead has cost what was used today: %v", x.users)
+	}
+	x.prune(now.Add(bourse.Duration(keepUsed) * bourse.Day))
+	if x.users["ana"][100].time != 5 {
+		t.Errorf("forgotten too soon: %v", x.users)
+	}
+	x.prune(now.Add(bourse.Duration(keepUsed+1) * bourse.Day))
+	x.add(&x.users, "ana", 100, used{time: 5}, -1) // comes back after all
+	if _, there := x.users["ana"][100]; there || len(x.users) != 1 {
+		t.Errorf("a day that is forgotten counts again: %v", x.users)
+	}
+	if x.prune(now.Add(bourse.Duration(4*keepUsed) * bourse.Day)); len(x.users) != 0 {
+		t.Errorf("kept for ever: %v", x.users)
+	}
+}
+
+// A file that has no max_waiting any more has the default in force, not what the
+// process was started with.
+func TestTerms_AFileWithoutMaxWaitingHasTheDefault(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig()
+	cfg.MaxWaiting = 5
+	b := New(cfg)
+	var out agents.Outbox
+	b.Step(0, "", agents.Started{Nonce: 1}, &out)
+	if n := b.termsOf("ana").MaxWaiting; n != 5 {
+		t.Fatalf("%d jobs may wait, want 5", n)
+	}
+	cfg.MaxWaiting = defaultMaxWaiting
+	b.Step(0, "operator:", agents.ReadTerms{Holders: cfg.Terms()}, &out)
+	if n := b.termsOf("ana").MaxWaiting; n != defaultMaxWaiting {
+		t.Errorf("%d jobs may wait, want %d", n, defaultMaxWaiting)
+	}
+}
+
+// Of several processes that hold a broker, one that begins to lead leaves the terms on
+// record in force, whatever it was started with.
+func TestTerms_StayWhoeverLeads(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig()
+	cfg.TermsStay, cfg.Holders = true, physics()
+	first := New(cfg)
+	var out agents.Outbox
+	first.Step(0, "", agents.Started{Nonce: 1}, &out)
+	read := []bourse.Holder{{User: "ana", Terms: bourse.Grants{bourse.TermMaxNodes: 3}}}
+	first.Step(0, "operator:", agents.ReadTerms{Holders: read}, &out)
+	second := New(cfg) // by the file as it was
+	for _, f := range out.Facts {
+		second.Replay(0, f)
+	}
+	second.Step(0, "", agents.Started{Nonce: 2}, &out)
+	if n := second.termsOf("ana").nodes; n != 3 {
+		t.Errorf("ana may have %d nodes, want the 3 that were read", n)
+	}
+}
+
+// The bugs of agents/plant that a test of this package catches.
+func TestPlants(t *testing.T) {
+	t.Parallel()
+	t.Run("unbounded-move", func(t *testing.T) {
+		t.Parallel()
+		w := boundedWorld(t, bourse.Grants{bourse.TermMaxNodes: 4})
+		w.submit(0, ofAna("a", 2, bourse.Hour), ofAna("b", 2, bourse.Hour))
+		w.Run(bourse.Time(bourse.Minute))
+		if got := w.begun(); len(got) != 2 {
+			t.Fatalf("begun %v, want both", got)
+		}
+		wider := ofAna("b", 3, bourse.Hour).Request
+		wider.Deadline = bourse.Time(90 * bourse.Minute)
+		wider.Ready = bourse.Time(10 * bourse.Minute)
+		w.Post(bourse.Time(bourse.Minute), "site:north", later{"broker:vo1", agents.JobModify{Job: "b", User: "ana", Request: wider}})
+		w.Run(bourse.Time(3 * bourse.Minute))
+		if got := w.begun(); len(got) != 2 || w.job("b").State != bourse.JobPlaced {
+			t.Errorf("begun %v: b was moved to a window with which ana has 5 nodes, and may have 4", got)
+		}
+	})
+}
