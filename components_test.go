@@ -27,6 +27,7 @@ var houses = []house{
 	{"broker", "Broker", 45, 0, map[string]string{
 		"co": "coordinator", "recovery": "recovery", "amnesia": "amnesia", "losses": "losses", "watcher": "watcher",
 		"scheduler": "scheduler", "errands": "errands", "shifts": "shifts", "intake": "intake",
+		"operator": "operator", "limits": "limits",
 		"lives": "lives", "bars": "bars", "txs": "transactions", "peers": "directory", "queue": "queue",
 	}, []string{"recovery", "amnesia", "losses", "watcher"}, []string{"listener"}},
 	{"sites", "Site", 40, 400, map[string]string{

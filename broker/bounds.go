@@ -15,14 +15,17 @@ import (
 // So that windows are not looked for in vain, a cycle looks for those of a job only from
 // when the bounds allow one.
 
+// limits is what users and tenants may still reserve.
+type limits struct{ *memory }
+
 // bound reports whether any bound binds what a user reserves.
-func (mem *memory) bound(user string) bool {
+func (mem limits) bound(user string) bool {
 	u := mem.termsOf(user)
 	return u.bind() || u.tenant.bind()
 }
 
 // binding are the bounds of a user and of the user's tenant that bind what is reserved.
-func (mem *memory) binding(user string) []*bounds {
+func (mem limits) binding(user string) []*bounds {
 	var list []*bounds
 	u := mem.termsOf(user)
 	for _, b := range []*bounds{&u.bounds, &u.tenant.bounds} {
@@ -31,7 +34,7 @@ func (mem *memory) binding(user string) []*bounds {
 		}
 	}
 	if len(list) > 0 {
-		mem.refresh()
+		tally{mem.memory}.refresh()
 	}
 	return list
 }
@@ -58,7 +61,7 @@ func startsOf(l *bourse.Leg, f bourse.Flex) (first, last bourse.Time) {
 
 // mayUse is what windows of a user or tenant take that begin in the period that an instant
 // is in, or that their sites may move there, and when that ends.
-func (mem *memory) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time) {
+func (mem limits) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time) {
 	all, until = mem.usage.within(b, at)
 	from := until.Add(-b.period)
 	for _, t := range mem.usage.of(b.key) {
@@ -76,7 +79,7 @@ func (mem *memory) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Tim
 
 // overBounds says which bound of a user or tenant a window would pass. without is a job
 // whose window it takes the place of; nil: none.
-func (mem *memory) overBounds(user string, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) bourse.Reason {
+func (mem limits) overBounds(user string, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) bourse.Reason {
 	for _, b := range mem.binding(user) {
 		if r, _ := mem.over(b, legs, cost, flex, without); r.Refused() {
 			return r
@@ -86,7 +89,7 @@ func (mem *memory) overBounds(user string, legs []bourse.Leg, cost bourse.Credit
 }
 
 // over says that a window would pass a bound, and when it might not.
-func (mem *memory) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
+func (mem limits) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
 	if b.nodes > 0 {
 		if r, at := mem.overNodes(b, legs, flex, without); r.Refused() {
 			return r, at
@@ -118,7 +121,7 @@ func (mem *memory) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex 
 
 // overNodes says that a window would pass the bound on nodes at once, and when some of
 // those in its way are free.
-func (mem *memory) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
+func (mem limits) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
 	own := make([]interval, len(legs))
 	from, to := bourse.Never, bourse.Time(0)
 	need := 0
@@ -178,7 +181,7 @@ const maxSteps = 100
 // nodes and the time that the job takes on the slowest nodes that it asks for, or less where
 // no period has so much, for there may be faster ones; what a window really takes is held
 // against the bounds again.
-func (mem *memory) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse.Reason) {
+func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse.Reason) {
 	list := mem.binding(j.User)
 	if len(list) == 0 {
 		return from, bourse.Reason{}
@@ -213,7 +216,7 @@ func (mem *memory) chance(j *job, from, horizon bourse.Time) (bourse.Time, bours
 }
 
 // boundLeft is what a user and the user's tenant may still spend on a window.
-func (mem *memory) boundLeft(user string, legs []bourse.Leg, flex bourse.Flex) bourse.Credits {
+func (mem limits) boundLeft(user string, legs []bourse.Leg, flex bourse.Flex) bourse.Credits {
 	left := bourse.MaxCredits
 	for _, b := range mem.binding(user) {
 		if b.credits < 0 {

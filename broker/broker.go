@@ -44,6 +44,7 @@ type Broker struct {
 	errands   *errands
 	shifts    *shifts
 	intake    *intake
+	operator  *operator
 	readings  readings
 }
 
@@ -56,9 +57,11 @@ func New(cfg Config) *Broker {
 	b := &Broker{memory: newMemory(cfg)}
 	mem := &b.memory
 	b.co = newCoordinator(mem, b)
-	b.scheduler = &scheduler{memory: mem, co: b.co, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, scheduler: b.scheduler}
-	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
+	lim := limits{mem}
+	b.operator = &operator{memory: mem}
+	b.scheduler = &scheduler{memory: mem, co: b.co, limits: lim, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, limits: lim, scheduler: b.scheduler}
+	b.shifts = &shifts{memory: mem, co: b.co, limits: lim, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
 	b.scheduler.errands = b.errands
@@ -97,11 +100,11 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	case agents.OfferAnswer:
 		b.shifts.offerAnswer(now, from, m, out)
 	case agents.Deposit:
-		b.deposit(from, m, out)
+		b.operator.deposit(from, m, out)
 	case agents.GrantTerms:
-		b.grantTerms(from, m, out)
+		b.operator.grantTerms(from, m, out)
 	case agents.ReadTerms:
-		b.readTerms(from, m, out)
+		b.operator.readTerms(from, m, out)
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:

@@ -123,28 +123,28 @@ func (x *budget) open(now bourse.Time, f bourse.BudgetOpened, to *accounts.Accou
 }
 
 // deposit pays in what an operator says.
-func (b *Broker) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox) {
+func (op *operator) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox) {
 	if !strings.HasPrefix(string(from), "operator:") {
-		b.stray++
+		op.stray++
 		return
 	}
-	why, again := b.refusesDeposit(m)
+	why, again := op.refusesDeposit(m)
 	if !again && !why.Refused() {
-		b.record(bourse.Deposited{Key: m.Key, Credits: m.Credits, Note: m.Note}, out)
+		op.record(bourse.Deposited{Key: m.Key, Credits: m.Credits, Note: m.Note}, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
 }
 
 // refusesDeposit says why a deposit is refused, or that it is one that was made.
-func (b *Broker) refusesDeposit(m agents.Deposit) (why bourse.Reason, again bool) {
-	if i := slices.IndexFunc(b.budget.deposits, func(d bourse.Deposited) bool { return d.Key == m.Key }); i >= 0 {
-		if d := &b.budget.deposits[i]; d.Credits != m.Credits {
+func (op *operator) refusesDeposit(m agents.Deposit) (why bourse.Reason, again bool) {
+	if i := slices.IndexFunc(op.budget.deposits, func(d bourse.Deposited) bool { return d.Key == m.Key }); i >= 0 {
+		if d := &op.budget.deposits[i]; d.Credits != m.Credits {
 			return reason(bourse.Conflict, "deposit %q was of %v credits, not of %v; another deposit needs another key", m.Key, d.Credits, m.Credits), true
 		}
 		return bourse.Reason{}, true
 	}
 	const maxKey = 64
-	switch room := b.accounts.RoomForPay(); {
+	switch room := op.accounts.RoomForPay(); {
 	case m.Key == "" || len(m.Key) > maxKey:
 		return reason(bourse.Invalid, "the deposit's key has %d bytes, must have 1 to %d", len(m.Key), maxKey), false
 	case len(m.Note) > maxWhy:
@@ -152,7 +152,7 @@ func (b *Broker) refusesDeposit(m agents.Deposit) (why bourse.Reason, again bool
 	case m.Credits <= 0:
 		return reason(bourse.Invalid, "a deposit of %v credits; must be above 0", m.Credits), false
 	case m.Credits > room:
-		return reason(bourse.Invalid, "a deposit of %v credits; %v were paid in so far, and all together must be at most %v", m.Credits, b.accounts.In(), bourse.MaxBudget), false
+		return reason(bourse.Invalid, "a deposit of %v credits; %v were paid in so far, and all together must be at most %v", m.Credits, op.accounts.In(), bourse.MaxBudget), false
 	}
 	return bourse.Reason{}, false
 }

@@ -11,6 +11,7 @@ import (
 // scheduler places jobs, one cycle after the other.
 type scheduler struct {
 	*memory
+	limits  limits
 	co      *coordinator
 	errands *errands
 	sites   []agents.ID         // that the cycle under way asks, in order of name, the canonical order
@@ -176,7 +177,7 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 			sch.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
-		ready, bound := sch.chance(j, c.from, c.horizon)
+		ready, bound := sch.limits.chance(j, c.from, c.horizon)
 		if ready == bourse.Never {
 			sch.postpone(j, bound, false, out)
 			continue

@@ -11,6 +11,7 @@ import (
 // errands are what is done for single jobs outside the cycles.
 type errands struct {
 	*memory
+	limits    limits
 	co        *coordinator
 	scheduler *scheduler
 	planner   planning.Planner

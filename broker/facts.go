@@ -22,7 +22,7 @@ func (mem *memory) Replay(at bourse.Time, f agents.Fact) {
 
 // apply brings the lasting state up to a fact. It sends nothing and depends on
 // nothing but the state, so that facts can be replayed.
-func (mem *memory) apply(f agents.Fact) { mem.counted(f, func() { mem.applyFact(f) }) }
+func (mem *memory) apply(f agents.Fact) { tally{mem}.counted(f, func() { mem.applyFact(f) }) }
 
 func (mem *memory) applyFact(f agents.Fact) {
 	switch f := f.(type) {
@@ -144,8 +144,8 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 	}
 	mem.works += f.Job.Work.Size() - j.Work.Size()
 	if was := j.User; j.stub && was != f.Job.User { // what a site has listed was another's
-		mem.countJob(j, -1)
-		defer mem.countJob(j, 1)
+		tally{mem}.countJob(j, -1)
+		defer tally{mem}.countJob(j, 1)
 	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
 	mem.link(j)

@@ -133,11 +133,11 @@ func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agen
 	}
 	legs := []bourse.Leg{l.what}
 	flex := flexOf(&e.request, legs)
-	if r := ers.overBounds(e.job.User, legs, 0, flex, e.job); r.Refused() {
+	if r := ers.limits.overBounds(e.job.User, legs, 0, flex, e.job); r.Refused() {
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.boundLeft(e.job.User, legs, flex)), []bourse.Credits{0})
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), []bourse.Credits{0})
 	if !ok {
 		ers.moved(now, e, reason(bourse.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return

@@ -11,48 +11,51 @@ import (
 // maxHolders bounds the users and tenants that operators have granted something.
 const maxHolders = 20_000
 
+// operator is what the VO's operator may order: terms of users and tenants, and deposits.
+type operator struct{ *memory }
+
 // recordFile puts on record what the broker's file says of users and tenants, if that is
 // not what is on record. A file that says nothing is put there only after one that did.
-func (mem *memory) recordFile(list []bourse.Holder, out *agents.Outbox) {
-	x := &mem.tenancy
+func (op *operator) recordFile(list []bourse.Holder, out *agents.Outbox) {
+	x := &op.tenancy
 	if !x.read && len(list) == 0 || x.read && slices.EqualFunc(x.file, list, bourse.Holder.Equal) {
 		return
 	}
-	mem.record(bourse.TermsRead{Holders: list}, out)
+	op.record(bourse.TermsRead{Holders: list}, out)
 }
 
 // readTerms takes the terms of the file, which was read again.
-func (b *Broker) readTerms(from agents.ID, m agents.ReadTerms, out *agents.Outbox) {
+func (op *operator) readTerms(from agents.ID, m agents.ReadTerms, out *agents.Outbox) {
 	if !strings.HasPrefix(string(from), "operator:") {
-		b.stray++
+		op.stray++
 		return
 	}
-	c := b.cfg
+	c := op.cfg
 	c.Users, c.Quotas, c.Holders = nil, nil, m.Holders
 	if err := c.checkUsers(); err != nil {
 		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "%v", err)})
 		return
 	}
-	b.recordFile(m.Holders, out)
+	op.recordFile(m.Holders, out)
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
 // grantTerms takes an operator's word about a user or a tenant.
-func (b *Broker) grantTerms(from agents.ID, m agents.GrantTerms, out *agents.Outbox) {
+func (op *operator) grantTerms(from agents.ID, m agents.GrantTerms, out *agents.Outbox) {
 	by, ok := strings.CutPrefix(string(from), "operator:")
 	if !ok {
-		b.stray++
+		op.stray++
 		return
 	}
 	f := bourse.TermsGranted{Holder: m.Holder, Drop: m.Drop, By: by}
-	why := b.refusesGrant(f)
-	if after := grant(b.tenancy.granted, f); !why.Refused() && !slices.EqualFunc(after, b.tenancy.granted, bourse.Holder.Equal) {
-		b.record(f, out)
+	why := op.refusesGrant(f)
+	if after := grant(op.tenancy.granted, f); !why.Refused() && !slices.EqualFunc(after, op.tenancy.granted, bourse.Holder.Equal) {
+		op.record(f, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
 }
 
-func (b *Broker) refusesGrant(f bourse.TermsGranted) bourse.Reason {
+func (op *operator) refusesGrant(f bourse.TermsGranted) bourse.Reason {
 	if err := bourse.CheckHolder(f.Holder); err != nil {
 		return reason(bourse.Invalid, "%v", err)
 	}
@@ -61,10 +64,10 @@ func (b *Broker) refusesGrant(f bourse.TermsGranted) bourse.Reason {
 			return reason(bourse.Invalid, "%v, or %s", err, dropIn)
 		}
 	}
-	if in := f.In; in != "" && in != bourse.Nobody && !b.tenancy.known(in) {
+	if in := f.In; in != "" && in != bourse.Nobody && !op.tenancy.known(in) {
 		return reason(bourse.Unknown, "there is no tenant %q; give it a term first, such as share=1", in)
 	}
-	if find(b.tenancy.granted, f.Holder) == nil && len(b.tenancy.granted) >= maxHolders {
+	if find(op.tenancy.granted, f.Holder) == nil && len(op.tenancy.granted) >= maxHolders {
 		return reason(bourse.QueueFull, "%d users and tenants have been granted terms, the most there may be; give them by the broker's file, or everyone else (%s) some", maxHolders, bourse.Everyone)
 	}
 	return bourse.Reason{}

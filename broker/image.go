@@ -40,7 +40,7 @@ func (mem *memory) Part(i int) agents.Fact {
 // common is what an image has beside jobs and transactions.
 func (mem *memory) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
-		Returned: mem.accounts.Returned(), Tenancy: mem.tenancyImage()}
+		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage()}
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
 		switch {
@@ -172,7 +172,7 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	mem.budget.load(f.Budget)
 	mem.lines = f.Lines
 	mem.bars.load(f.Barred)
-	mem.loadTenancy(f.Tenancy)
+	tally{mem}.loadTenancy(f.Tenancy)
 }
 
 func (mem *memory) loadJob(m *bourse.JobMemory) {
@@ -221,6 +221,6 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 		t.job.txs = append(t.job.txs, t)
 	}
 	if mem.uncounted {
-		mem.count(t, everyLeg, 1)
+		tally{mem}.count(t, everyLeg, 1)
 	}
 }

@@ -71,7 +71,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	}
 	b.record(f, out)
 	if !b.cfg.TermsStay || !b.tenancy.read {
-		b.recordFile(b.cfg.holders(), out)
+		b.operator.recordFile(b.cfg.holders(), out)
 	}
 	b.openBudget(now, out)
 	b.scheduler.startCycles(now, out)

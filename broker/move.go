@@ -106,12 +106,12 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	}
 	legs := a.What()
 	flex := flexOf(&e.request, legs)
-	if r := ers.overBounds(e.job.User, legs, sumOf(base), flex, e.job); r.Refused() {
+	if r := ers.limits.overBounds(e.job.User, legs, sumOf(base), flex, e.job); r.Refused() {
 		ers.finish(e)
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.boundLeft(e.job.User, legs, flex)), base)
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), base)
 	if !ok {
 		ers.finish(e)
 		ers.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)

@@ -57,6 +57,7 @@ func (j *job) offer(leg bourse.LegID, number uint32) *bourse.JobOffer {
 // shifts are the answers to sites that wish a leg lay elsewhere.
 type shifts struct {
 	*memory
+	limits  limits
 	co      *coordinator
 	errands *errands
 }
@@ -218,7 +219,7 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	what := l.what
 	what.Start, what.End = o.Start, o.End
 	flex := bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
-	if r := shi.overBounds(j.User, []bourse.Leg{what}, price, flex, j); r.Refused() {
+	if r := shi.limits.overBounds(j.User, []bourse.Leg{what}, price, flex, j); r.Refused() {
 		return r
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}

@@ -74,7 +74,7 @@ func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, 
 	e.tries++
 	e.tried, e.last = append(e.tried, a.Number), a.Number
 	f := sch.co.newTx(e.job, len(a.Legs))
-	f.Alternative, f.Limits = a.Number, sch.limits(e, a)
+	f.Alternative, f.Limits = a.Number, sch.mostPaid(e, a)
 	for i := range a.Legs {
 		f.Sites, f.Legs = append(f.Sites, siteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
@@ -157,11 +157,11 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 	if r := planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User); r.Refused() {
 		return r
 	}
-	if !sch.bound(e.job.User) {
+	if !sch.limits.bound(e.job.User) {
 		return bourse.Reason{}
 	}
 	legs := a.What()
-	return sch.overBounds(e.job.User, legs, a.Cost, flexOf(&e.job.Request, legs), nil)
+	return sch.limits.overBounds(e.job.User, legs, a.Cost, flexOf(&e.job.Request, legs), nil)
 }
 
 // premium is what may be paid for a window beyond its quotes before another one, or
@@ -183,18 +183,18 @@ func (e *entry) premium(in *planning.Input, j *planning.Job, cycle bourse.Durati
 	return most
 }
 
-// limits is the most that is paid for each leg: what the job's budget leaves
+// mostPaid is the most that is paid for each leg: what the job's budget leaves
 // after the quotes of the other legs, and its premium. What all legs together may cost beyond
 // their quotes is capped by what B* and the accounts leave; earlier legs come
 // first. So the pending sum never passes an account, and a site refuses a price
 // that would make the cycle pass B*.
-func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits {
+func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credits {
 	c := &sch.cycle
 	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
 	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
-	if sch.bound(e.job.User) {
+	if sch.limits.bound(e.job.User) {
 		legs := a.What()
-		spare = min(spare, sch.boundLeft(e.job.User, legs, flexOf(&e.job.Request, legs))-a.Cost)
+		spare = min(spare, sch.limits.boundLeft(e.job.User, legs, flexOf(&e.job.Request, legs))-a.Cost)
 	}
 	list := make([]bourse.Credits, len(a.Legs))
 	for i := range a.Legs {

@@ -161,11 +161,11 @@ func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg,
 	for i := range legs {
 		what[i] = legs[i].Leg
 	}
-	if r := ers.overBounds(e.job.User, what, sumOf(base), bourse.Flex{}, nil); r.Refused() {
+	if r := ers.limits.overBounds(e.job.User, what, sumOf(base), bourse.Flex{}, nil); r.Refused() {
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.boundLeft(e.job.User, what, bourse.Flex{}))
+	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, what, bourse.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)

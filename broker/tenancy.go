@@ -251,7 +251,7 @@ func grant(list []bourse.Holder, f bourse.TermsGranted) []bourse.Holder {
 const dropIn = "in"
 
 // tenancyImage is what of users and tenants an image keeps.
-func (mem *memory) tenancyImage() bourse.TenancyMemory {
+func (mem tally) tenancyImage() bourse.TenancyMemory {
 	m := bourse.TenancyMemory{Granted: mem.tenancy.granted, Used: mem.usage.image(), Lines: mem.queue.passes()}
 	if mem.tenancy.read {
 		m.File, m.Read = mem.tenancy.file, true
@@ -260,7 +260,7 @@ func (mem *memory) tenancyImage() bourse.TenancyMemory {
 	return m
 }
 
-func (mem *memory) loadTenancy(m bourse.TenancyMemory) {
+func (mem tally) loadTenancy(m bourse.TenancyMemory) {
 	mem.tenancy.granted = m.Granted
 	if m.Read {
 		mem.tenancy.file, mem.tenancy.read = m.File, true

@@ -186,12 +186,12 @@ func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
 	image.Replay(w.b.now, w.b.Image())
 	for _, b := range []*Broker{w.b, facts, image} {
 		b.usage.stale = true
-		b.refresh()
+		tally{&b.memory}.refresh()
 		if !reflect.DeepEqual(b.usage.image(), w.b.usage.image()) || !reflect.DeepEqual(b.usage.tenants, w.b.usage.tenants) {
 			t.Fatalf("used: %v\nwant: %v", b.usage.image(), w.b.usage.image())
 		}
-		if !reflect.DeepEqual(b.tenancyImage(), w.b.tenancyImage()) {
-			t.Fatalf("tenancy: %+v\nwant: %+v", b.tenancyImage(), w.b.tenancyImage())
+		if !reflect.DeepEqual(tally{&b.memory}.tenancyImage(), tally{&w.b.memory}.tenancyImage()) {
+			t.Fatalf("tenancy: %+v\nwant: %+v", tally{&b.memory}.tenancyImage(), tally{&w.b.memory}.tenancyImage())
 		}
 	}
 	for tenant, days := range w.b.usage.tenants { // kept up day by day, and made anew

@@ -24,6 +24,9 @@ type usage struct {
 	stale   bool                      // tenants and live are not what they should be
 }
 
+// tally keeps the usage up to date as facts are applied.
+type tally struct{ *memory }
+
 // used is what windows take.
 type used struct {
 	time    int64 // milliseconds of a node
@@ -81,7 +84,7 @@ func (t *transaction) takes(i int) used {
 
 // counted applies a fact, so that what it changes of what a transaction's legs take is
 // counted.
-func (mem *memory) counted(f agents.Fact, apply func()) {
+func (mem tally) counted(f agents.Fact, apply func()) {
 	id, leg := bourse.TxID{}, everyLeg
 	switch f := f.(type) {
 	case bourse.TxBegun:
@@ -127,7 +130,7 @@ const (
 )
 
 // count adds what a leg of a transaction takes, or with sign -1 takes it off.
-func (mem *memory) count(t *transaction, leg int, sign int64) {
+func (mem tally) count(t *transaction, leg int, sign int64) {
 	from, to := leg, min(leg+1, len(t.legs))
 	switch leg {
 	case everyLeg:
@@ -151,7 +154,7 @@ func (mem *memory) count(t *transaction, leg int, sign int64) {
 }
 
 // countJob does so for all that a job has.
-func (mem *memory) countJob(j *job, sign int64) {
+func (mem tally) countJob(j *job, sign int64) {
 	for _, t := range mem.txs.all() {
 		if t.job == j {
 			mem.count(t, everyLeg, sign)
@@ -187,7 +190,7 @@ func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by us
 
 // refresh brings up to date who uses what, after the terms have changed or an image was
 // read.
-func (mem *memory) refresh() {
+func (mem tally) refresh() {
 	x := &mem.usage
 	if !x.stale {
 		return
@@ -209,7 +212,7 @@ func (mem *memory) refresh() {
 }
 
 // holds notes a transaction among those that are not over.
-func (mem *memory) holds(t *transaction) {
+func (mem tally) holds(t *transaction) {
 	if t.over() || mem.usage.stale {
 		return
 	}

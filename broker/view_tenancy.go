@@ -48,7 +48,7 @@ func (b *Broker) Tenancy(now bourse.Time) (tenants, users []HolderView) {
 
 // HolderOf returns one of them.
 func (b *Broker) HolderOf(now bourse.Time, h bourse.Holder) HolderView {
-	b.refresh()
+	tally{&b.memory}.refresh()
 	v := HolderView{Holder: bourse.Holder{User: h.User, Tenant: h.Tenant}}
 	for _, t := range bourse.TermList() {
 		if value, granted, ok := b.tenancy.set(h, t.Name); ok {
