@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
@@ -43,6 +41,3 @@ func TestReplicas_BrokersOutliveTheirLeaders(t *testing.T) {
 		t.Errorf("%d worlds: %d leaderships, %d transactions", worlds, leaderships, decided)
 	}
 }
-
-var _ = bourse.Second
-var _ agents.ID

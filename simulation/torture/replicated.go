@@ -28,7 +28,6 @@ type followed struct {
 	terms   map[uint64]uint64 // of what is committed, by index
 	leaders map[uint64]agents.ID
 	steps   map[uint64][]*innerStep // of a leadership, that have not left
-	told    map[uint64]int          // of those, all facts of which are committed, from the first on
 	term    uint64                  // whose facts were committed last
 	life    uint64
 	taken   map[string]bool // jobs, as users were told
@@ -46,7 +45,7 @@ func (c *checker) follow() {
 	for i := range c.w.brokers {
 		if g := c.w.groups[brokerID(c.w.brokers[i].config.Name)]; g != nil {
 			c.groupOf[g.broker] = &followed{checker: c, g: g, process: -1 - i, logs: map[agents.ID]map[uint64]logged{}, applied: map[agents.ID]uint64{}, upto: 1,
-				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*innerStep{}, told: map[uint64]int{}, taken: map[string]bool{}}
+				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*innerStep{}, taken: map[string]bool{}}
 		}
 	}
 }
@@ -176,8 +175,14 @@ func (f *followed) commit(e logged) error {
 // over has a leadership end whose facts no others follow: what is committed of it counts,
 // though what follows from that may never leave.
 func (f *followed) over(term uint64) error {
-	for _, x := range f.steps[term] {
-		if x.committed == 0 || x.told {
+	last := 0 // what was heard before the last that is committed counts too
+	for i, x := range f.steps[term] {
+		if x.committed > 0 {
+			last = i + 1
+		}
+	}
+	for _, x := range f.steps[term][:last] {
+		if x.told {
 			continue
 		}
 		torn := x.Step
