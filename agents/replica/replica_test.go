@@ -400,12 +400,18 @@ func TestReplica_AMemberIsReplaced(t *testing.T) {
 // a member: no other would be taken.
 func TestReplica_AMemberJoinsAGroupWhoseLogWasNeverCut(t *testing.T) {
 	t.Parallel()
-	g := newGroup(3, 2, sim.Options{Seed: 5, Snapshot: 100}, func(c *Config) { c.CompactEntries = 100_000 })
+	if r, g, parts := joins(t); r.Applied() < g.replica("replica:1").Applied()-5 || parts > 20 {
+		t.Errorf("it has applied %d entries of %d, after %d parts", r.Applied(), g.replica("replica:1").Applied(), parts)
+	}
+}
+
+// joins has a member be replaced while the log has never been cut.
+func joins(t tester) (in *Replica, g *group, parts int) {
+	g = newGroup(3, 2, sim.Options{Seed: 5, Snapshot: 100}, func(c *Config) { c.CompactEntries = 100_000 })
 	g.join("replica:4", func(c *Config) { c.Joins, c.CompactEntries = true, 100_000 })
 	o := &operator{to: three, command: agents.ReplicaReplace{Group: groupName, Out: "replica:3", In: "replica:4"}}
 	g.Add(sim.Host{ID: "operator", New: func() agents.Agent { return o }, Sturdy: true})
 	g.Post(5000, "operator", poke{})
-	parts := 0
 	g.After(func(s *sim.Step) {
 		if _, ok := s.Message.(agents.ReplicaPart); ok {
 			parts++
@@ -414,9 +420,7 @@ func TestReplica_AMemberJoinsAGroupWhoseLogWasNeverCut(t *testing.T) {
 	if err := g.Run(8_000); err != nil {
 		t.Fatal(err)
 	}
-	if r := g.replica("replica:4"); r.Applied() < g.replica("replica:1").Applied()-5 || parts > 20 {
-		t.Errorf("it has applied %d entries of %d, after %d parts", r.Applied(), g.replica("replica:1").Applied(), parts)
-	}
+	return g.replica("replica:4"), g, parts
 }
 
 // Never two at once: the second command is refused while the first is under way.
