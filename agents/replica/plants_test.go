@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/plant"
 )
 
@@ -23,13 +25,44 @@ func (probe) Fatalf(f string, v ...any) { panic(failure(fmt.Sprintf(f, v...))) }
 
 // seldom are the bugs that the worlds meet too seldom, with what a single replica does
 // with them.
-var seldom = map[string]func() bool{"forget-vote": votesTwice, "stale-read": answersAlone}
+var seldom = map[string]func() bool{"forget-vote": votesTwice, "stale-read": answersAlone, "confirm-alone": confirmsAlone,
+	"watch-uncommitted": tellsEarly, "lead-without-past": campaignsWithoutPast, "image-without-newcomer": neverJoins}
 
 // answersAlone reports whether a leader answers a read without asking anybody.
 func answersAlone() bool {
 	h := elected()
 	h.step("client:1", read{1})
 	return len(h.others()) > 0
+}
+
+// confirmsAlone reports whether a leader says that it leads without asking anybody.
+func confirmsAlone() bool {
+	h := elected()
+	h.step("operator:o", agents.ReplicaConfirm{})
+	return len(h.others()) > 0
+}
+
+// tellsEarly reports whether watchers are told of facts that no majority has.
+func tellsEarly() bool {
+	h, told := elected(), 0
+	h.cfg.Committed = func(bourse.Time, agents.Fact) { told++ }
+	h.step("client:1", write{1, 7})
+	return told > 0
+}
+
+// campaignsWithoutPast reports whether a founder campaigns that does not have the past.
+func campaignsWithoutPast() bool {
+	h := begin(2, nil)
+	h.cfg.Past = "replica:1"
+	h.beats(h.cfg.Silence + 2*h.cfg.Stagger)
+	return len(h.raft(3)) > 0
+}
+
+// neverJoins reports whether a member that has been taken in still has nothing after a
+// while.
+func neverJoins() bool {
+	r, g, _ := joins(probe{})
+	return r.Applied() == 0 && g.replica("replica:1").Applied() > 0
 }
 
 // fails says why the world of a seed breaks, "" if it does not.

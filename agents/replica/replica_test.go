@@ -396,6 +396,33 @@ func TestReplica_AMemberIsReplaced(t *testing.T) {
 	}
 }
 
+// Who comes while the log has never been cut, or not since, is sent an image in which it is
+// a member: no other would be taken.
+func TestReplica_AMemberJoinsAGroupWhoseLogWasNeverCut(t *testing.T) {
+	t.Parallel()
+	if r, g, parts := joins(t); r.Applied() < g.replica("replica:1").Applied()-5 || parts > 20 {
+		t.Errorf("it has applied %d entries of %d, after %d parts", r.Applied(), g.replica("replica:1").Applied(), parts)
+	}
+}
+
+// joins has a member be replaced while the log has never been cut.
+func joins(t tester) (in *Replica, g *group, parts int) {
+	g = newGroup(3, 2, sim.Options{Seed: 5, Snapshot: 100}, func(c *Config) { c.CompactEntries = 100_000 })
+	g.join("replica:4", func(c *Config) { c.Joins, c.CompactEntries = true, 100_000 })
+	o := &operator{to: three, command: agents.ReplicaReplace{Group: groupName, Out: "replica:3", In: "replica:4"}}
+	g.Add(sim.Host{ID: "operator", New: func() agents.Agent { return o }, Sturdy: true})
+	g.Post(5000, "operator", poke{})
+	g.After(func(s *sim.Step) {
+		if _, ok := s.Message.(agents.ReplicaPart); ok {
+			parts++
+		}
+	})
+	if err := g.Run(8_000); err != nil {
+		t.Fatal(err)
+	}
+	return g.replica("replica:4"), g, parts
+}
+
 // Never two at once: the second command is refused while the first is under way.
 func TestReplica_TwoMembersAreNotReplacedAtOnce(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,9 @@ const partTries = 3
 // transfer begins to send a member the image.
 func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
 	r.transfers = slices.DeleteFunc(r.transfers, func(t *transfer) bool { return t.to == to })
+	if m := membersOf(r.log.base.parts[0].Members); m.address(to) == "" && r.members.address(to) != "" {
+		r.compactNow() // the library takes no image of a group that it is no member of
+	}
 	t := &transfer{to: to, of: r.log.base}
 	r.transfers = append(r.transfers, t)
 	r.sendPart(now, t, out)
@@ -142,11 +145,16 @@ func (r *Replica) compact() {
 	if !long(1) {
 		return
 	}
+	if r.leadership.on && r.applied < r.log.last() && !long(2) {
+		return
+	}
+	r.compactNow()
+}
+
+// compactNow makes an image of what is applied.
+func (r *Replica) compactNow() {
 	inner := r.inner
 	if r.leadership.on && r.applied < r.log.last() {
-		if !long(2) {
-			return
-		}
 		inner = r.made(r.applied)
 	}
 	r.log.compact(r.imageOf(inner), r.cfg.CompactEntries/2)

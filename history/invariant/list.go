@@ -33,6 +33,7 @@ var rules = []Rule{
 	{"I23", "what differs between a leg and its resource manager is mended, or the leg is lost, within minutes"},
 	{"I24", "no leg is refused or lost to a resource manager that has all it needs there"},
 	{"I25", "no leg is placed on a node that is not known to be up"},
+	{"I26", "of a broker that several processes hold nothing leaves before it is committed, all apply the same, and one leads at a time"},
 }
 
 // Rules returns all invariants, in order.

@@ -40,6 +40,9 @@ type checker struct {
 	lost     map[lostKey]bool
 	decided  int
 	commits  int
+
+	groupOf     map[agents.ID]*followed // of brokers that replicas hold, by broker
+	leaderships int
 }
 
 // txTruth is what is true of a transaction, whoever has forgotten it.
@@ -101,16 +104,25 @@ func newChecker(w *world) *checker {
 	for i := range w.brokers {
 		c.capped[w.brokers[i].config.Name] = w.brokers[i].config.Algorithm.CapsPrice()
 	}
+	c.follow()
 	w.After(func(s *sim.Step) {
 		if s.Died {
 			w.died(s.ID)
 		}
-		if err := c.step(s); err != nil {
+		step := c.step
+		if f := c.ofGroup(s.ID); f != nil {
+			step = f.step
+		}
+		if err := step(s); err != nil {
 			w.Stop(fmt.Errorf("%w (at %v, %s, %s from %s)", err, s.At, s.ID, s.Message.Kind(), s.From))
 		}
 	})
 	w.Began(func(l *sim.Life) {
 		w.died(l.ID)
+		if f := c.ofGroup(l.ID); f != nil {
+			f.begins(l)
+			return
+		}
 		if err := c.life(l); err != nil {
 			w.Stop(fmt.Errorf("%w (at %v, %s begins anew)", err, l.At, l.ID))
 		}

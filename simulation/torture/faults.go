@@ -24,12 +24,23 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, SlowDisk, MemberReplaced), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
 // (all if none is named) a few, at any time, anywhere.
 func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
+	list := faultsAlone(seed, only...)
+	if replicasOf(seed) > 0 {
+		more, _ := groupFaults(seed)
+		list = append(list, slices.DeleteFunc(more, func(f sim.Fault) bool { return len(only) > 0 && !slices.Contains(only, f.Kind) })...)
+		slices.SortStableFunc(list, func(a, b sim.Fault) int { return int(a.At - b.At) })
+	}
+	return list
+}
+
+// faultsAlone are those of a world in which no broker has replicas.
+func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 	r := rand.New(rand.NewPCG(seed, streamFaults))
 	var list []sim.Fault
 	for _, k := range Kinds() {
@@ -39,7 +50,7 @@ func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) || k == CrashAimed {
+		if ofManager(k) || ofReplicas(k) || k == CrashAimed {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -172,6 +183,8 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 	case CrashAimed:
 		w.aims = append(w.aims, f)
 		return false // it is counted when its moment has come
+	case atReplica:
+		return w.strikeReplica(w.atReplicas[f.Size])
 	case SiteLost:
 		w.lose(f)
 	case UserCancel:
@@ -188,7 +201,7 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 // tamper makes a site's offers and quotes stale or lies, and has a broker's Hold
 // come again with other content.
 func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool) {
-	if f.Kind == ForgedReassert {
+	if from = voice(from); f.Kind == ForgedReassert {
 		return m, w.assert(f, draw, from, to, m)
 	}
 	if from != f.Host || ofManager(f.Kind) {

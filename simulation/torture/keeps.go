@@ -19,6 +19,9 @@ func (c *checker) agent(s *sim.Step, m *mirror) error {
 		}
 		return nil
 	}
+	if s.Process < 0 {
+		return nil // several hold it: see followed
+	}
 	switch a := c.w.AgentOf(s.Process).(type) {
 	case *sites.Site:
 		if err := a.Ledger().Check(); err != nil {

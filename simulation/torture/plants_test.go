@@ -41,7 +41,7 @@ func TestTorture_CatchesEveryPlantedBug(t *testing.T) {
 	}
 	slices.Sort(seeds)
 	for _, seed := range slices.Compact(seeds) {
-		if r := Run(seed, Options{}); r.Broken != nil {
+		if r := Run(seed, Options{Alone: true}); r.Broken != nil {
 			t.Errorf("without any planted bug seed %d breaks too: %v", seed, r.Broken)
 		}
 	}
@@ -49,11 +49,11 @@ func TestTorture_CatchesEveryPlantedBug(t *testing.T) {
 
 // catch runs the first seed, and where it does not break, all others.
 func catch(first uint64) (Result, bool) {
-	if r := Run(first, Options{Rerun: true}); r.Broken != nil {
+	if r := Run(first, Options{Rerun: true, Alone: true}); r.Broken != nil {
 		return r, true
 	}
 	var caught *Result
-	_ = Each(1, plantSeeds, Options{}, func(r Result) error {
+	_ = Each(1, plantSeeds, Options{Alone: true}, func(r Result) error {
 		if r.Broken != nil {
 			caught = &r
 		}

@@ -2,6 +2,9 @@ package torture
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -11,6 +14,30 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
+// In a third of the worlds three processes hold each broker, and a fourth one waits to take
+// the place of one of them. What strikes a broker strikes one of them there, mostly the
+// one that leads.
+
+// The kinds of faults that only such worlds know.
+const (
+	SlowDisk       sim.Kind = "slow-disk"       // a replica takes its time after whatever it records
+	MemberReplaced sim.Kind = "member-replaced" // an operator has another one take a replica's place
+)
+
+// atReplica is a fault of a world with replicas whose victim is found when it strikes.
+const atReplica sim.Kind = "at-replica"
+
+func ofReplicas(k sim.Kind) bool { return k == SlowDisk || k == MemberReplaced }
+
+// replicasOf draws how many processes hold each broker in the world of a seed; 0: it is
+// alone. It has a stream of its own: all else of a seed stays as it is.
+func replicasOf(seed uint64) int {
+	if rand.New(rand.NewPCG(seed, streamReplicas)).IntN(3) == 0 {
+		return 3
+	}
+	return 0
+}
+
 // replicaID is the address of the k-th replica of a broker, from 1 on.
 func replicaID(broker string, k int) agents.ID {
 	return agents.ID(fmt.Sprintf("replica:%s/%d", broker, k))
@@ -19,20 +46,299 @@ func replicaID(broker string, k int) agents.ID {
 // replicaCodec reads the journals of a world with replicas.
 var replicaCodec = journal.NewCodec()
 
+// The times of a world's replicas.
+const (
+	heartbeat = bourse.Second
+	silence   = 8 * bourse.Second
+	stagger   = bourse.Second
+
+	// electing is how much longer than a broker alone one of replicas may take when all
+	// faults are over: one that has waited in vain before takes its time to campaign.
+	electing = bourse.Minute
+)
+
+// group is the processes that hold one broker.
+type group struct {
+	broker  agents.ID
+	members []*member // the founders, and the one that waits
+	slow    map[agents.ID]slowness
+}
+
+// member is one of them, by its latest life.
+type member struct {
+	id      agents.ID
+	replica *replica.Replica
+	steps   []*innerStep // of the agent inside that nobody has taken yet
+}
+
+// slowness is how a disk is slow, and for how long.
+type slowness struct {
+	until bourse.Time
+	most  bourse.Duration
+}
+
+// innerStep is a step of the agent that replicas hold, at the one that leads: its deeds
+// are not done before its facts are committed.
+type innerStep struct {
+	sim.Step
+	term      uint64
+	committed int  // of its facts
+	told      bool // the checker has had it
+}
+
+// watched is the broker inside a replica. It tells its member of each step.
+type watched struct {
+	*broker.Broker
+	at *member
+}
+
+// Step hands the broker a message and keeps what came of it.
+func (b *watched) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	b.Broker.Step(now, from, m, out)
+	term, _ := b.at.replica.Leads()
+	b.at.steps = append(b.at.steps, &innerStep{term: term, Step: sim.Step{Now: now, From: from, Message: m,
+		Facts: slices.Clone(out.Facts), Sends: slices.Clone(out.Sends)}})
+}
+
 // addReplicas adds the processes that hold a broker. To sites and users they are one
 // name.
 func (w *world) addReplicas(v *vo) {
+	name := v.config.Name
+	g := &group{broker: brokerID(name), slow: map[agents.ID]slowness{}}
 	var founders []agents.ID
 	for k := range w.replicas {
-		founders = append(founders, replicaID(v.config.Name, k+1))
+		founders = append(founders, replicaID(name, k+1))
 	}
-	for _, id := range founders {
-		w.Add(sim.Host{ID: id, As: brokerID(v.config.Name), New: func() agents.Agent {
-			return replica.New(replica.Config{
-				Group: brokerID(v.config.Name), Self: id, Founders: founders, Codec: replicaCodec,
-				New:       func() agents.Durable { return broker.New(v.config) },
-				Heartbeat: bourse.Second, Silence: 8 * bourse.Second, Stagger: bourse.Second, CompactEntries: 200,
+	for k := range w.replicas + 1 {
+		m := &member{id: replicaID(name, k+1)}
+		g.members = append(g.members, m)
+		w.Add(sim.Host{ID: m.id, As: g.broker, New: func() agents.Agent {
+			m.steps = nil
+			m.replica = replica.New(replica.Config{
+				Group: g.broker, Self: m.id, Founders: founders, Joins: k == w.replicas, Codec: replicaCodec,
+				New:       func() agents.Durable { return &watched{broker.New(v.config), m} },
+				Heartbeat: heartbeat, Silence: silence, Stagger: stagger, CompactEntries: 200,
 			})
+			return m.replica
 		}})
+	}
+	w.groups[g.broker] = g
+	w.Add(sim.Host{ID: replacerID(name), Sturdy: true, New: func() agents.Agent { return &replacer{group: g.broker} }})
+}
+
+// leads is the member that leads: of two that believe so, the later one; nil if none
+// does.
+func (w *world) leads(g *group) *member {
+	var first *member
+	latest := uint64(0)
+	for _, m := range g.members {
+		if w.Faulty.Agent(m.id) == nil {
+			continue
+		}
+		if term, leads := m.replica.Leads(); leads && term > latest {
+			first, latest = m, term
+		}
+	}
+	return first
+}
+
+// Agent returns the agent behind a name that lives now, nil if there is none: of a broker
+// that replicas hold, the one inside who leads.
+func (w *world) Agent(id agents.ID) agents.Agent {
+	g := w.groups[id]
+	if g == nil {
+		return w.Faulty.Agent(id)
+	}
+	if m := w.leads(g); m != nil {
+		return m.replica.Inner().(*watched).Broker
+	}
+	return nil
+}
+
+// voice is the name in which an agent speaks.
+func voice(id agents.ID) agents.ID {
+	if of, ok := strings.CutPrefix(string(id), "replica:"); ok {
+		name, _, _ := strings.Cut(of, "/")
+		return brokerID(name)
+	}
+	return id
+}
+
+// groupFaults draws what goes wrong with the replicas of a seed's world beside what
+// strikes them as brokers: they are cut off from each other, die as they lead, hang for so
+// long that another one leads, have slow disks, and are replaced. In one of four groups the
+// disk of one forgets; that is more than a group stands together with anything else, so
+// nothing else goes wrong there until it is replaced.
+func groupFaults(seed uint64) (list []sim.Fault, forgets map[agents.ID]span) {
+	r := rand.New(rand.NewPCG(seed, streamReplicas))
+	r.IntN(3) // whether there are any
+	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	forgets = map[agents.ID]span{}
+	for _, name := range brokerNames {
+		of := brokerID(name)
+		for _, k := range []sim.Kind{sim.CrashSync, sim.CrashSend, sim.CrashSend, sim.TornJournal, sim.Pause, sim.Pause, sim.OneWay, sim.OneWay, sim.Partition, sim.Flap, SlowDisk} {
+			f := sim.Fault{Kind: k, Host: of, At: start.Add(between(bourse.Minute, storm-5*bourse.Minute)), For: between(5*bourse.Second, 2*bourse.Minute), Salt: 1 + r.Uint64N(1<<32)}
+			switch k {
+			case sim.CrashSync, sim.CrashSend, sim.TornJournal:
+				f.For = between(100, 40*bourse.Second)
+			case sim.OneWay, sim.Partition, sim.Flap:
+				f.Size = int64(between(bourse.Second, 20*bourse.Second))
+				if r.IntN(2) == 0 {
+					f.Peer = of // one of the others
+				}
+			case SlowDisk:
+				f.Size = int64(between(100, 3*bourse.Second))
+			}
+			list = append(list, f)
+		}
+		replaced := sim.Fault{Kind: MemberReplaced, Host: of, At: start.Add(between(5*bourse.Minute, storm-15*bourse.Minute)), Salt: 1 + r.Uint64N(1<<32)}
+		if r.IntN(4) == 0 {
+			old := sim.Fault{Kind: sim.OldJournal, Host: of, At: replaced.At, For: between(10*bourse.Second, 5*bourse.Minute), Salt: replaced.Salt}
+			replaced.At = old.At.Add(old.For + 2*bourse.Minute)
+			forgets[of] = span{old.At.Add(-10 * bourse.Minute), replaced.At.Add(3 * bourse.Minute)}
+			list = append(list, old)
+		}
+		list = append(list, replaced)
+	}
+	return list, forgets
+}
+
+// span is a time in which a group has trouble enough.
+type span struct{ from, to bourse.Time }
+
+// toReplicas has what strikes a broker strike one of its replicas, which is found then. Two
+// processes with one replica's name, and disks that forget beside the one of groupFaults,
+// are more than a group stands.
+func (w *world) toReplicas(list []sim.Fault) (kept []sim.Fault) {
+	_, forgets := groupFaults(w.seed)
+	for _, f := range list {
+		of := f.Host
+		if !strings.HasPrefix(string(of), "broker:") {
+			of = f.Peer
+		}
+		trouble, forgetful := forgets[of]
+		planned := forgetful && (f.Kind == sim.OldJournal || f.Kind == MemberReplaced) && f.Salt == w.forgetful(list, of)
+		switch {
+		case !strings.HasPrefix(string(of), "broker:") || f.Kind == BadQuote || f.Kind == Forgery || f.Kind == ForgedReassert:
+			kept = append(kept, f)
+			continue
+		case planned:
+		case f.Kind == sim.Twin || f.Kind == sim.OldJournal || f.Kind == sim.BitFlip || f.Kind == MemberReplaced && forgetful:
+			continue
+		case forgetful && f.At < trouble.to && f.At.Add(f.For) > trouble.from:
+			continue
+		}
+		kept = append(kept, sim.Fault{Kind: atReplica, At: f.At, Size: int64(len(w.atReplicas))})
+		w.atReplicas = append(w.atReplicas, f)
+	}
+	return kept
+}
+
+// forgetful is the salt of the one replacement in a group: a disk that forgets there has
+// the same.
+func (w *world) forgetful(list []sim.Fault, of agents.ID) uint64 {
+	i := slices.IndexFunc(list, func(f sim.Fault) bool { return f.Kind == MemberReplaced && f.Host == of })
+	if i < 0 {
+		return 0
+	}
+	return list[i].Salt
+}
+
+// strikeReplica has a fault strike one of those who hold a broker: in three of four cases
+// the one that leads. A disk that forgets is none of its.
+func (w *world) strikeReplica(f sim.Fault) bool {
+	g := w.groups[f.Host]
+	if g == nil {
+		g = w.groups[f.Peer]
+	}
+	if g == nil {
+		return false
+	}
+	leader := w.leads(g)
+	present := g.present(leader)
+	one := present[f.Salt>>8%uint64(len(present))]
+	if leader != nil && f.Salt%4 > 0 {
+		one = leader
+	}
+	others := slices.DeleteFunc(slices.Clone(present), func(m *member) bool { return m == one })
+	other := others[f.Salt>>16%uint64(len(others))]
+	if f.Host == f.Peer {
+		f.Host, f.Peer = one.id, other.id
+	}
+	if f.Kind == sim.OldJournal && one == leader || f.Kind == MemberReplaced && w.forgot[g.broker] != nil {
+		if one = other; f.Kind == MemberReplaced {
+			one = w.forgot[g.broker]
+		}
+	}
+	if f.Kind == sim.OldJournal {
+		w.forgot[g.broker] = one
+	}
+	if f.Host == g.broker {
+		f.Host = one.id
+	}
+	if f.Peer == g.broker {
+		f.Peer = one.id
+	}
+	switch f.At = w.Now(); f.Kind {
+	case SlowDisk:
+		g.slow[one.id] = slowness{w.Now().Add(f.For), bourse.Duration(f.Size)}
+		w.struckReplicas[f.Kind]++
+	case MemberReplaced:
+		w.Post(w.Now(), replacerID(g.name()), agents.ReplicaReplace{Group: g.broker, Out: one.id, In: g.members[len(g.members)-1].id})
+		w.struckReplicas[f.Kind]++
+	default:
+		w.Strike(f)
+	}
+	return false // what it has come to is counted there
+}
+
+func (g *group) name() string { return strings.TrimPrefix(string(g.broker), "broker:") }
+
+// present lists the members as the one that leads knows them, or the founders.
+func (g *group) present(leader *member) []*member {
+	if leader == nil {
+		return g.members[:len(g.members)-1]
+	}
+	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
+		return !slices.ContainsFunc(leader.replica.Members(), func(x replica.Member) bool { return x.Address == string(m.id) })
+	})
+}
+
+// hang has a replica with a slow disk do nothing for a while after it has recorded
+// something.
+func (w *world) hang(s *sim.Step) {
+	g := w.groups[voice(s.ID)]
+	if g == nil || len(s.Facts) == 0 || s.Died {
+		return
+	}
+	if x, ok := g.slow[s.ID]; ok && w.Now() < x.until {
+		w.Strike(sim.Fault{Kind: sim.Pause, At: w.Now(), For: 1 + x.most*bourse.Duration(1+w.Steps()%4)/4, Host: s.ID, Salt: w.Steps()})
+	}
+}
+
+// replacerID is the operator of a group.
+func replacerID(name string) agents.ID { return agents.ID("operator:" + name) }
+
+// replacer has a member replaced. It says so again until it is done.
+type replacer struct {
+	group agents.ID
+	want  agents.ReplicaReplace
+	done  bool
+}
+
+func (o *replacer) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.ReplicaReplace:
+		o.want = m
+	case agents.ReplicaReplaced:
+		o.done = o.done || !m.Reason.Refused()
+		return
+	case sayAgain:
+	default:
+		return
+	}
+	if !o.done {
+		out.Send(o.group, o.want)
+		out.Alarm(now.Add(again), sayAgain{})
 	}
 }

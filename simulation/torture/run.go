@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/parallel"
 )
 
@@ -18,6 +19,8 @@ type Options struct {
 	Faults []sim.Fault
 	// Kinds are the kinds of faults to draw; none: all.
 	Kinds []sim.Kind
+	// Alone has no broker be held by replicas, as in two of three worlds anyway.
+	Alone bool
 	// Rerun checks I14 as well, which takes half as long again.
 	Rerun bool
 	// Trace takes a line for everything that happens. nil: nobody.
@@ -29,6 +32,7 @@ type Result struct {
 	Seed         uint64
 	Transactions int // tries decided
 	Committed    int
+	Leaderships  int // of brokers that replicas hold
 	Struck       map[sim.Kind]int
 	Steps        uint64
 	Broken       error // the first invariant that was broken
@@ -39,22 +43,27 @@ type Result struct {
 // same result.
 func Run(seed uint64, opt Options) (r Result) {
 	if opt.Faults == nil {
-		opt.Faults = Faults(seed, opt.Kinds...)
+		if opt.Faults = Faults(seed, opt.Kinds...); opt.Alone {
+			opt.Faults = faultsAlone(seed, opt.Kinds...)
+		}
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	build := newWorld
+	w := &world{}
 	if mortal(seed) {
-		build = newMortalWorld
+		w.mortal = map[agents.ID]*cluster.Agent{}
 	}
-	w := build(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Snapshot: 40})
+	if !opt.Alone {
+		w.replicas = replicasOf(seed)
+	}
+	w.begin(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Snapshot: 40})
 	c := newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
 			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
 		}
-		r.Transactions, r.Committed, r.Steps = c.decided, c.commits, w.Steps()
+		r.Transactions, r.Committed, r.Leaderships, r.Steps = c.decided, c.commits, c.leaderships, w.Steps()
 		for _, k := range Kinds() {
-			r.Struck[k] = w.Count(k) + w.struckManagers(k)
+			r.Struck[k] = w.Count(k) + w.struckManagers(k) + w.struckReplicas[k]
 		}
 		r.Struck[CrashAimed] = w.struckAims
 	}()
@@ -86,13 +95,17 @@ func (c *checker) run(opt Options) error {
 	if losesSite(c.w.faults) {
 		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
 	}
-	if err := c.w.Run(end.Add(settling)); err != nil {
+	settled := end.Add(settling)
+	if c.w.replicas > 0 {
+		settled = settled.Add(electing)
+	}
+	if err := c.runQuiet(settled); err != nil {
 		return err
 	}
 	if err := c.decidedEverywhere(end); err != nil {
 		return err
 	}
-	if err := c.w.Run(end.Add(calm)); err != nil {
+	if err := c.runQuiet(end.Add(calm)); err != nil {
 		return err
 	}
 	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
@@ -108,6 +121,9 @@ func (c *checker) run(opt Options) error {
 		return err
 	}
 	if err := c.history.Check(func(id bourse.LegID) bool { return c.exempt[id] || c.forgotten(id.Tx) }); err != nil {
+		return err
+	}
+	if err := c.replicasAtRest(); err != nil {
 		return err
 	}
 	if len(c.w.managers) > 0 {

@@ -12,6 +12,7 @@ const (
 	streamWorld         = 1
 	streamPromises      = 2
 	streamFaults        = 2 // shared with the promises
+	streamReplicas      = 3
 	streamLost          = 5
 	streamMachineFaults = 9
 	streamKinds         = 11

@@ -60,7 +60,11 @@ type world struct {
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
 
-	replicas int // that hold each broker; 0: it is alone
+	replicas       int                  // that hold each broker; 0: it is alone
+	groups         map[agents.ID]*group // by their brokers
+	atReplicas     []sim.Fault
+	forgot         map[agents.ID]*member // by broker: whose disk is one of the past
+	struckReplicas map[sim.Kind]int
 
 	managers map[agents.ID]*manager.Manager // by their drivers
 
@@ -86,7 +90,8 @@ type vo struct {
 	jobs   []bourse.Job
 }
 
-// newWorld draws the federation of a seed and brings it to life under faults.
+// newWorld draws the federation of a seed and brings it to life under faults. Brokers are
+// alone.
 func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	return (&world{}).begin(seed, faults, opt)
 }
@@ -101,6 +106,7 @@ func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.faults, w.managers = faults, map[agents.ID]*manager.Manager{}
+	w.groups, w.forgot, w.struckReplicas = map[agents.ID]*group{}, map[agents.ID]*member{}, map[sim.Kind]int{}
 	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Agent{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, streamWorld))
 	for _, name := range siteNames {
@@ -117,9 +123,12 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if kinds != nil {
 		w.drawWork()
 	}
+	if w.replicas > 0 {
+		faults = w.toReplicas(faults)
+	}
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
 	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
-	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(id), "broker:") }
+	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(voice(id)), "broker:") }
 	if w.mortal != nil {
 		opt.Skew = 0
 	}
@@ -129,10 +138,11 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.addSite(&w.sites[i])
 	}
 	for i := range w.brokers {
-		w.brokers[i].config.LostAfter = lostAfter(faults)
+		w.brokers[i].config.LostAfter = lostAfter(w.faults)
 		w.addBroker(&w.brokers[i])
 	}
-	if losesSite(faults) {
+	w.After(w.hang)
+	if losesSite(w.faults) {
 		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})
 	}
 	return w

@@ -1,0 +1,364 @@
+package torture
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// A broker that several processes hold is one to all checks: its record is what is
+// committed, its steps are those of the replicas that led, each once its facts are
+// committed, and a leadership is a life. What is committed is read from the replicas'
+// journals and from how far each has applied them; that they agree in it is checked here
+// (I26), and so is that nothing leaves before.
+
+// followed is what the checker knows of a group.
+type followed struct {
+	*checker
+	g       *group
+	process int                             // as which the broker counts
+	logs    map[agents.ID]map[uint64]logged // of each replica, by index
+	applied map[agents.ID]uint64
+	upto    uint64            // of the log is committed
+	terms   map[uint64]uint64 // of what is committed, by index
+	leaders map[uint64]agents.ID
+	steps   map[uint64][]*innerStep // of a leadership, that have not left
+	term    uint64                  // whose facts were committed last
+	life    uint64
+	taken   map[string]bool // jobs, as users were told
+}
+
+// logged is an entry of a replica's journal.
+type logged struct {
+	term  uint64
+	facts int
+}
+
+// follow begins to follow the groups of a world.
+func (c *checker) follow() {
+	c.groupOf = map[agents.ID]*followed{}
+	for i := range c.w.brokers {
+		if g := c.w.groups[brokerID(c.w.brokers[i].config.Name)]; g != nil {
+			c.groupOf[g.broker] = &followed{checker: c, g: g, process: -1 - i, logs: map[agents.ID]map[uint64]logged{}, applied: map[agents.ID]uint64{}, upto: 1,
+				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*innerStep{}, taken: map[string]bool{}}
+		}
+	}
+}
+
+// ofGroup is the group of a replica.
+func (c *checker) ofGroup(id agents.ID) *followed {
+	if !strings.HasPrefix(string(id), "replica:") {
+		return nil
+	}
+	return c.groupOf[voice(id)]
+}
+
+func (f *followed) member(id agents.ID) *member {
+	for _, m := range f.g.members {
+		if m.id == id {
+			return m
+		}
+	}
+	panic("torture: no replica " + string(id))
+}
+
+// step takes in a step of a replica.
+func (f *followed) step(s *sim.Step) error {
+	m := f.member(s.ID)
+	for _, x := range m.steps {
+		if at, known := f.leaders[x.term]; known && at != m.id {
+			return fmt.Errorf("I26: %s and %s lead term %d", at, m.id, x.term)
+		}
+		f.leaders[x.term] = m.id
+		x.At, x.ID, x.Process, x.Life, x.Late = s.At, f.g.broker, f.process, x.term, s.Late
+		f.steps[x.term] = append(f.steps[x.term], x)
+	}
+	m.steps = nil
+	f.log(s.ID, s.Facts)
+	if err := f.apply(m); err != nil {
+		return err
+	}
+	if err := f.leave(s, m); err != nil {
+		return err
+	}
+	if term, leads := m.replica.Leads(); leads && len(f.steps[term]) == 0 && !s.Died && term == f.life {
+		return f.budget(m.replica.Inner().(*watched).Broker, f.procs[f.process])
+	}
+	return nil
+}
+
+// log takes in what a replica has recorded.
+func (f *followed) log(id agents.ID, facts []agents.Fact) {
+	l := f.logs[id]
+	if l == nil {
+		l = map[uint64]logged{}
+		f.logs[id] = l
+	}
+	for _, x := range facts {
+		e, ok := x.(bourse.ReplicaEntry)
+		if !ok {
+			continue
+		}
+		var records []json.RawMessage
+		if len(e.Facts) > 0 {
+			_ = json.Unmarshal(e.Facts, &records) // the replica's own check
+		}
+		l[e.Index] = logged{e.Term, len(records)}
+		for i := e.Index + 1; l[i] != (logged{}); i++ {
+			delete(l, i)
+		}
+	}
+}
+
+// begins takes in a new life of a replica: what a torn write has left, too.
+func (f *followed) begins(l *sim.Life) {
+	if l.Amnesia {
+		delete(f.logs, l.ID)
+	}
+	f.log(l.ID, l.Last)
+	delete(f.applied, l.ID)
+}
+
+// apply holds what a replica applies against what others have applied there.
+func (f *followed) apply(m *member) error {
+	upto := m.replica.Applied()
+	for i := f.applied[m.id] + 1; i <= upto; i++ {
+		e, here := f.logs[m.id][i]
+		switch {
+		case i <= f.upto && here && f.terms[i] != 0 && f.terms[i] != e.term:
+			return fmt.Errorf("I26: %s applies entry %d of term %d, others one of term %d", m.id, i, e.term, f.terms[i])
+		case i <= f.upto:
+			continue
+		case !here:
+			return fmt.Errorf("I26: %s applies entry %d, which its journal does not have", m.id, i)
+		}
+		f.upto, f.terms[i] = i, e.term
+		if err := f.commit(e); err != nil {
+			return err
+		}
+	}
+	f.applied[m.id] = max(f.applied[m.id], upto)
+	return nil
+}
+
+// commit takes in an entry that is committed now.
+func (f *followed) commit(e logged) error {
+	if e.facts == 0 {
+		return nil
+	}
+	if e.term < f.term {
+		return fmt.Errorf("I26: facts of term %d are committed after some of term %d", e.term, f.term)
+	}
+	if e.term > f.term {
+		if err := f.over(f.term); err != nil {
+			return err
+		}
+		f.term = e.term
+	}
+	left := e.facts
+	for _, x := range f.steps[e.term] {
+		n := min(left, len(x.Facts)-x.committed)
+		x.committed += n
+		left -= n
+	}
+	if left > 0 {
+		return fmt.Errorf("I26: %d facts of term %d are committed that nobody has recorded", left, e.term)
+	}
+	return nil
+}
+
+// over has a leadership end whose facts no others follow: what is committed of it counts,
+// though what follows from that may never leave.
+func (f *followed) over(term uint64) error {
+	last := 0 // what was heard before the last that is committed counts too
+	for i, x := range f.steps[term] {
+		if x.committed > 0 {
+			last = i + 1
+		}
+	}
+	for _, x := range f.steps[term][:last] {
+		if x.told {
+			continue
+		}
+		torn := x.Step
+		torn.Facts, torn.Sends, torn.Died = x.Facts[:x.committed], nil, true
+		if err := f.tell(x, &torn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave takes note of what a replica lets out.
+func (f *followed) leave(s *sim.Step, m *member) error {
+	var out []agents.Send
+	for _, x := range s.Sends {
+		if !strings.HasPrefix(x.Message.Kind(), "Replica") {
+			out = append(out, x)
+		}
+	}
+	term, _ := m.replica.Leads()
+	for len(f.steps[term]) > 0 {
+		x := f.steps[term][0]
+		n := min(len(out), len(x.Sends))
+		if x.committed < len(x.Facts) || n == 0 && len(x.Sends) > 0 {
+			break
+		}
+		if n < len(x.Sends) && !s.Died {
+			return fmt.Errorf("I26: of %d messages that follow from one step %s lets out %d", len(x.Sends), s.ID, n)
+		}
+		for i := range n {
+			if a, b := out[i], x.Sends[i]; a.To != b.To || a.Message.Kind() != b.Message.Kind() {
+				return fmt.Errorf("I26: %s lets out a %s to %s, where a %s to %s comes next", s.ID, a.Message.Kind(), a.To, b.Message.Kind(), b.To)
+			}
+		}
+		done := x.Step
+		if done.Sends = x.Sends[:n]; x.told {
+			done.Facts = nil
+		}
+		done.Died = n < len(x.Sends)
+		out, f.steps[term] = out[n:], f.steps[term][1:]
+		if x.told && n == 0 {
+			continue
+		}
+		if err := f.tell(x, &done); err != nil {
+			return err
+		}
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("I26: %s lets out a %s to %s, and what it follows from is not committed", s.ID, out[0].Message.Kind(), out[0].To)
+	}
+	return nil
+}
+
+// tell has the checker see a step of the broker.
+func (f *followed) tell(x *innerStep, s *sim.Step) error {
+	x.told = true
+	if x.term > f.life {
+		if f.life > 0 {
+			l := &sim.Life{At: f.w.Now(), Now: s.Now, Process: f.process, ID: f.g.broker, Facts: len(f.procs[f.process].facts)}
+			if err := f.checker.life(l); err != nil {
+				return err
+			}
+		}
+		f.life = x.term
+		f.leaderships++
+	}
+	if err := f.checker.step(s); err != nil {
+		return fmt.Errorf("%w (%s from %s, in term %d)", err, s.Message.Kind(), s.From, x.term)
+	}
+	for _, out := range s.Sends {
+		if r, ok := out.Message.(agents.SubmitReply); ok && !r.Reason.Refused() {
+			if _, known := f.procs[f.process].jobs[r.Job]; !known {
+				return fmt.Errorf("I26: job %s is said to be taken, and that is not committed", r.Job)
+			}
+			f.taken[r.Job] = true
+		}
+	}
+	return nil
+}
+
+// runQuiet lives on up to an instant, and from there on until of every group one leads, and nothing that it has done waits to be
+// committed.
+func (c *checker) runQuiet(until bourse.Time) error {
+	if err := c.w.Run(until); err != nil {
+		return err
+	}
+	for limit := c.w.Now().Add(electing); ; {
+		var why error
+		for _, f := range c.ordered() {
+			m := c.w.leads(f.g)
+			if m == nil {
+				why = fmt.Errorf("I13: none of the replicas of %s leads", f.g.broker)
+				break
+			}
+			if term, _ := m.replica.Leads(); len(f.steps[term]) > 0 || term != f.life {
+				why = fmt.Errorf("I13: %s does not commit what %s does", f.g.broker, m.id)
+				break
+			}
+		}
+		if why == nil || c.w.Now() >= limit {
+			return why
+		}
+		if err := c.w.Run(c.w.Now().Add(20)); err != nil {
+			return err
+		}
+	}
+}
+
+// ordered lists the groups in the order of their brokers.
+func (c *checker) ordered() (list []*followed) {
+	for _, name := range brokerNames {
+		if f := c.groupOf[brokerID(name)]; f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// replicasAtRest checks that, in a moment in which nothing is under way, all replicas of a
+// broker have the same, and what users were told.
+func (c *checker) replicasAtRest() error {
+	for _, f := range c.ordered() {
+		err := f.same()
+		for range 300 {
+			if err == nil {
+				break
+			}
+			if err := c.w.Run(c.w.Now().Add(bourse.Second)); err != nil {
+				return err
+			}
+			err = f.same()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same compares the replicas of a broker.
+func (f *followed) same() error {
+	leader := f.w.leads(f.g)
+	if leader == nil {
+		return fmt.Errorf("I13: none of the replicas of %s leads", f.g.broker)
+	}
+	var want []byte
+	for _, m := range f.g.present(leader) {
+		switch {
+		case f.w.Faulty.Agent(m.id) == nil:
+			return fmt.Errorf("I13: %s is not up", m.id)
+		case m.replica.Lost() && f.w.forgot[f.g.broker] == m:
+			continue
+		case m.replica.Lost():
+			return fmt.Errorf("I26: %s takes its journal for one of the past", m.id)
+		case m.replica.Applied() != f.upto:
+			return fmt.Errorf("I13: %s has applied %d entries of %d", m.id, m.replica.Applied(), f.upto)
+		}
+		image, err := replicaCodec.Append(nil, 0, m.replica.Inner().Image())
+		if err != nil {
+			return err
+		}
+		if want == nil {
+			want = image
+		}
+		if !bytes.Equal(image, want) {
+			return fmt.Errorf("I26: after entry %d the replicas of %s differ:\n%.2000s\n%.2000s", f.upto, f.g.broker, image, want)
+		}
+	}
+	jobs := map[string]bool{}
+	for _, j := range leader.replica.Inner().Image().(bourse.BrokerImage).Jobs {
+		jobs[j.Job.Name] = true
+	}
+	for job := range f.taken {
+		if !jobs[job] {
+			return fmt.Errorf("I26: job %s was taken by %s and is lost", job, f.g.broker)
+		}
+	}
+	return nil
+}
