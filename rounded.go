@@ -11,28 +11,16 @@ import (
 // figures stand in the JSON of the same command.
 
 var (
-	exactAmount  = regexp.MustCompile(`(^|[\s(+])(\d+\.\d{4,6})\b`) // instants have three decimals at most
+	exactAmount  = regexp.MustCompile(`(^|[\s(+])(\d+\.\d{4,6})\b`)                           // instants have three decimals at most
+	exactCredits = regexp.MustCompile(`(^|[\s(+])(\d+\.\d{3})( credits?| base| for delay)\b`) // three decimals too, where they are money
 	exactSeconds = regexp.MustCompile(`(^|[\s(])(\d{3,}(?:\.\d{1,3})?) ?s\b`)
 )
 
 // Rounded shows words with amounts to the hundredth of a credit, or to two figures
 // where they are smaller, and spans of 2 minutes or more in minutes, hours or days.
 func Rounded(words string) string {
-	words = exactAmount.ReplaceAllStringFunc(words, func(s string) string {
-		before, figure := leading(s)
-		v, err := strconv.ParseFloat(figure, 64)
-		if err != nil {
-			return s
-		}
-		text := strconv.FormatFloat(v, 'f', 2, 64)
-		if v < 0.1 {
-			text = strconv.FormatFloat(v, 'g', 2, 64)
-			if strings.Contains(text, "e") {
-				return s
-			}
-		}
-		return before + text
-	})
+	words = exactAmount.ReplaceAllStringFunc(words, roundAmount)
+	words = exactCredits.ReplaceAllStringFunc(words, roundAmount)
 	return exactSeconds.ReplaceAllStringFunc(words, func(s string) string {
 		before, figure := leading(s)
 		d, err := ParseDuration(strings.TrimSpace(strings.TrimSuffix(figure, "s")))
@@ -41,6 +29,27 @@ func Rounded(words string) string {
 		}
 		return before + d.Roughly()
 	})
+}
+
+// roundAmount rounds the figure that s has after one character at most, and before other words.
+func roundAmount(s string) string {
+	before, figure := leading(s)
+	figure, after, _ := strings.Cut(figure, " ")
+	v, err := strconv.ParseFloat(figure, 64)
+	if err != nil {
+		return s
+	}
+	text := strconv.FormatFloat(v, 'f', 2, 64)
+	if v < 0.1 {
+		text = strconv.FormatFloat(v, 'g', 2, 64)
+		if strings.Contains(text, "e") {
+			return s
+		}
+	}
+	if after != "" {
+		text += " " + after
+	}
+	return before + text
 }
 
 // leading splits off the one character before a figure, if there is one.

@@ -28,7 +28,9 @@ func (r *Report) document(v shared, o documentOptions) (*view.Document, error) {
 	d.Tables = s.documentTables()
 	for _, b := range r.brokers {
 		for i := range b.detail.batches {
-			d.Fronts = append(d.Fronts, b.front(&b.detail.batches[i]))
+			if f := b.front(&b.detail.batches[i]); len(f.Points) > 1 || f.Points[0].X != f.Chosen.X || f.Points[0].Y != f.Chosen.Y { // else one beats all others
+				d.Fronts = append(d.Fronts, f)
+			}
 		}
 	}
 	jobs, stories := r.documentJobs(o)

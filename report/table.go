@@ -163,9 +163,9 @@ func (t *fitted) narrowed(columns []table.ColumnConfig) string {
 // stacked puts the interval of a figure below its mean.
 func stacked(cell string, _ int) string { return strings.Replace(cell, " ± ", "\n± ", 1) }
 
-// pieces are what folding leaves whole: words, and the parts of names and lists such as
+// pieces are what folding leaves whole: spans such as "in 2 h", words, and the parts of names and lists such as
 // broker.strategy and shortest-queue.
-var pieces = regexp.MustCompile(`[^ .,-]*[.,-]|[^ .,-]+ *| +`)
+var pieces = regexp.MustCompile(`(?:in )?\d+ (?:s|min|h|d)\b(?: ago)? *|[^ .,-]*[.,-]|[^ .,-]+ *| +`)
 
 // folded breaks a cell into lines of at most width letters where its pieces allow.
 func folded(cell string, width int) string {

@@ -380,15 +380,23 @@ func (t *table) notes(name string) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s: not read: %s", name, strings.Join(other, ", ")))
 	}
 	if t.steps > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %d steps of jobs left out", name, t.steps))
+		lines = append(lines, fmt.Sprintf("%s: %s of jobs left out", name, counted(t.steps, "step")))
 	}
 	if t.unended > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %d jobs left out that had not ended", name, t.unended))
+		lines = append(lines, fmt.Sprintf("%s: %s left out that had not ended", name, counted(t.unended, "job")))
 	}
 	if t.unnumbered {
 		lines = append(lines, name+": not every job has a number of its own; they are numbered from 1 by submit")
 	}
 	return lines
+}
+
+// counted is "1 job", or "2 jobs".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // columnIs reports whether a name is one of sacct's.

@@ -62,7 +62,7 @@ func TestTable_ReadsWhatSacctPrints(t *testing.T) {
 		t.Errorf("partitions are %v", n)
 	}
 	said := strings.Join(trace.Remarks(), "\n")
-	for _, want := range []string{"column Eligible: submit time where later than Submit", "not read: MaxRSS", "1 steps of jobs left out", "1 jobs left out that had not ended"} {
+	for _, want := range []string{"column Eligible: submit time where later than Submit", "not read: MaxRSS", "1 step of jobs left out", "1 job left out that had not ended"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}

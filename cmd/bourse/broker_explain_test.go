@@ -31,7 +31,7 @@ func TestExplain_ShowsInstantsInReasonsAsItShowsOthers(t *testing.T) {
 	}
 	e.Show(timeOfDay)
 	want := "waits: run-1795226481: at most 2400 nodes are free from Nov 21 02:01:21Z on"
-	if text := e.Text(timeOfDay); !strings.Contains(text, "Nov 21 02:01:21Z  "+want) || e.Reason.Detail != strings.TrimPrefix(want, "waits: ") ||
+	if text := e.Text(timeOfDay); !strings.Contains(strings.Join(strings.Fields(text), " "), "Nov 21 02:01:21Z "+want) || e.Reason.Detail != strings.TrimPrefix(want, "waits: ") ||
 		!slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "Job run-1795226481: waiting since Nov 21") }) {
 		t.Errorf("%s\n%+v", text, e.Reason)
 	}

@@ -164,19 +164,27 @@ func siteNamed(ctx context.Context, at *client.Context, args []string) (web.Site
 	return api.Site(ctx)
 }
 
-// voNames are those whose brokers the site of the command knows.
+// voNames are the VO of the context, those whose brokers the site of the command knows
+// and those that it is closed to. Each that cannot be asked is left out.
 func voNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
-	s, err := siteNamed(ctx, at, args)
 	var names []string
+	if api, err := at.ToBroker(); err == nil {
+		if who, err := api.Who(ctx); err == nil {
+			_, vo, _ := strings.Cut(who.Agent, ":")
+			names = append(names, vo)
+		}
+	}
+	s, err := siteNamed(ctx, at, args)
 	for i := range s.Brokers {
 		names = append(names, s.Brokers[i].Broker)
 	}
 	for _, c := range s.Closed {
-		if c.VO != "" && !slices.Contains(names, c.VO) {
+		if c.VO != "" {
 			names = append(names, c.VO)
 		}
 	}
-	return names, err
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // groupNames are the groups of the command's site.

@@ -58,6 +58,11 @@ var (
 	asContext     = kind[string]{"file", anyText, offerContexts}
 	asName        = kind[string]{"name", anyText, offerNothing}
 	asText        = kind[string]{"text", anyText, offerNothing}
+	asStamp       = kind[string]{"time", anyText, offerNothing}
+	asEndpoint    = kind[string]{"address", anyText, offerNothing}
+	asURL         = kind[string]{"URL", anyText, offerNothing}
+	asSizeOf      = kind[string]{"size", anyText, offerNothing}
+	asKeyOf       = kind[string]{"key", anyText, nil}
 	asUser        = kind[string]{"user", anyText, offer(userNames)}
 	asVO          = kind[string]{"VO", anyText, offer(voNames)}
 	asSiteName    = kind[string]{"site", anyText, offer(sitesHere)}

@@ -8,9 +8,10 @@ import (
 	"syscall"
 )
 
-// onInterrupt has Ctrl-C, or the end that a batch system asks for, clean up and tell
-// how to go on, and ends the program; until the function that it returns is called.
-func onInterrupt(stderr io.Writer, cleanup func(), remedy string) (stop func()) {
+// onInterrupt has Ctrl-C, or the end that a batch system asks for, end the program, which
+// says what last returns: what is left, and how to go on. last may clean up. It holds
+// until the function that it returns is called.
+func onInterrupt(stderr io.Writer, last func() string) (stop func()) {
 	hear := make(chan os.Signal, 1)
 	over := make(chan struct{})
 	signal.Notify(hear, syscall.SIGINT, syscall.SIGTERM)
@@ -18,8 +19,7 @@ func onInterrupt(stderr io.Writer, cleanup func(), remedy string) (stop func()) 
 		select {
 		case <-over:
 		case <-hear:
-			cleanup()
-			fmt.Fprintf(stderr, "\nbourse: interrupted; %s\n", remedy)
+			fmt.Fprintf(stderr, "\nbourse: interrupted; %s\n", last())
 			os.Exit(1)
 		}
 	}()

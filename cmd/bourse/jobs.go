@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
@@ -113,19 +114,23 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	if users {
 		head = slices.Insert(head, 1, "<user")
 	}
+	brief := users
 	rows := func(width int) table.Writer {
 		w := report.NewTable(head...)
 		for i := range list {
 			j := &list[i]
 			row := table.Row{cutMiddle(j.ID, width), j.State, j.Nodes, cut(strings.Join(j.Sites, ","), siteWidth), both(j.Start, now), day(j.End, now), credits(j.Cost)}
-			if users {
+			if brief {
 				row[4] = day(j.Start, now) // there is less room
+			}
+			if users {
 				row = slices.Insert(row, 1, any(cut(j.User, userWidth)))
 			}
 			w.AppendRow(row)
 		}
 		return w
 	}
+	brief = brief || text.LongestLineLen(report.Unfitted(rows(jobLeast))) > tableWidth
 	fmt.Fprintln(out, fitting(rows))
 	blank := "\n"
 	for i := range list {

@@ -78,8 +78,8 @@ read, with the file and the byte.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}
 	addFlag(cmd, &v.scenario, asFile, "scenario", "", "take all groups, and which brokers cap the price of a node, from this scenario")
-	addList(cmd, &v.nodes, asText, "nodes", "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
-	addList(cmd, &v.keys, asText, "key", "the key that a site proves its answers with: SITE=FILE; may be repeated")
+	addList(cmd, &v.nodes, asSizeOf, "nodes", "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	addList(cmd, &v.keys, asKeyOf, "key", "the key that a site proves its answers with: SITE=FILE; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
 	return cmd
 }

@@ -37,7 +37,7 @@ The certificate is one of role mirror: bourse ca issue --role mirror --name NAME
 			return k.run(cmd.Context(), args[0], newLog(cmd.ErrOrStderr(), zerolog.InfoLevel))
 		},
 	}
-	addFlag(cmd, &k.listen, asText, "listen", "", "where to listen, HOST:PORT")
+	addFlag(cmd, &k.listen, asEndpoint, "listen", "", "where to listen, HOST:PORT")
 	addFlag(cmd, &k.certificate, asFile, "certificate", "", "of role mirror, with its key, ca.pem and revoked.txt beside it")
 	cmd.Flags().BoolVar(&k.plain, "plain", false, "no certificates at all; only for processes of this machine")
 	_ = cmd.MarkFlagRequired("listen")

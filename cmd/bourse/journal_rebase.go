@@ -39,7 +39,7 @@ in use; 2: a file is damaged or cannot be read.`,
 		Args:    somePaths,
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &r.to, asText, "to", "", "bring later records back to this instant, RFC 3339 or seconds since 1970")
+	addFlag(cmd, &r.to, asStamp, "to", "", "bring later records back to this instant, RFC 3339 or seconds since 1970")
 	cmd.Flags().BoolVar(&r.apply, "apply", false, "do it; without, nothing is changed")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd

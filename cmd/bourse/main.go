@@ -5,7 +5,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -18,9 +20,19 @@ func main() {
 	}
 	out.flush()
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(os.Stderr, "bourse: %s\n", visible(err.Error()))
+		fmt.Fprintf(os.Stderr, "bourse: %s\n", visible(wordsOf(err)))
 	}
 	os.Exit(exitCode(err))
+}
+
+// wordsOf is an error for people: of a file the name and what is wrong with it, without
+// what the program wanted of the system.
+func wordsOf(err error) string {
+	words := err.Error()
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		words = strings.Replace(words, p.Error(), p.Path+": "+p.Err.Error(), 1)
+	}
+	return words
 }
 
 // failure is an error that is not the caller's fault: exit 1 instead of 2.

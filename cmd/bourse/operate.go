@@ -135,14 +135,15 @@ func newOpen() *cobra.Command {
 	var c calling
 	var w web.OpenWish
 	cmd := wish(&c, &cobra.Command{
-		Use:     "open SITE",
-		Short:   "Open a site to a VO or a user again",
-		Long:    `Open ends what bourse close with the same --vo and --user has begun.`,
+		Use:   "open SITE",
+		Short: "Open a site to a VO or a user again",
+		Long: `Open ends what bourse close with the same --vo and --user has begun. A drain is
+ended by bourse drain --resume.`,
 		Example: "  bourse open north --vo vo2",
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, as they were given to bourse close")}
+			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, as they were given to bourse close; a drain is ended by bourse drain with --resume")}
 		}
 		s, err := api.Site(ctx)
 		if err != nil {

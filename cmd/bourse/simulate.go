@@ -189,8 +189,13 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	}
 	if folder != nil {
 		rec = simulation.Record{Keep: true, Events: folder.Events()}
-		defer onInterrupt(stderr, folder.abandon, "no file was written. The same command begins anew, with the same bytes")()
 	}
+	defer onInterrupt(stderr, func() string {
+		if folder != nil {
+			folder.abandon()
+		}
+		return "no file was written. The same command begins anew, with the same bytes"
+	})()
 	bar := newProgress(stderr, "seeds")
 	defer bar.clear()
 	var first *report.Report

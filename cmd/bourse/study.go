@@ -163,7 +163,9 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	bar := newProgress(stderr, "runs")
 	s.done = bar.set
+	deaf := onInterrupt(stderr, func() string { return "no file was written. The same command begins anew, with the same figures" })
 	rows, err := e.run(s)
+	deaf()
 	bar.clear()
 	if err != nil {
 		return err

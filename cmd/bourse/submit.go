@@ -73,7 +73,7 @@ never ran are left out.`,
 	c.flags(cmd)
 	f := cmd.Flags()
 	addFlag(cmd, &c.id, asName, "id", "", "the batch's identity, 8 to 64 letters, digits, - and _ (default: made at random)")
-	addFlag(cmd, &c.notify, asName, "notify", "", "https address that is told of every turn of these jobs")
+	addFlag(cmd, &c.notify, asURL, "notify", "", "https address that is told of every turn of these jobs")
 	addFlag(cmd, &c.wait, oneOf("state", "placed", "done"), "wait", "", "wait until the jobs are placed, or done")
 	f.Lookup("wait").NoOptDefVal = "placed"
 	addFlag(cmd, &c.timeout, asSpan, "timeout", bourse.Day, "how long --wait waits at most")

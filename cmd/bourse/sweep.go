@@ -116,13 +116,15 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 			return f.tellPart(sheet, stdout)
 		}
 	}
+	remedy := "nothing was written. With --out DIR the runs that are done would be kept"
 	if f.out != "" {
 		if err := sheet.open(f.out, f.resume); err != nil {
 			return err
 		}
 		defer sheet.close()
-		defer onInterrupt(stderr, func() {}, "the runs that are done are kept: go on with the same command and --resume")()
+		remedy = "the runs that are done are kept: go on with the same command and --resume"
 	}
+	defer onInterrupt(stderr, func() string { return remedy })()
 	if n := sheet.finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sheet.wanted())
 	}

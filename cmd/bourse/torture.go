@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -75,10 +76,15 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 	}
 	sum := torture.NewReport(f.again())
 	bar := newProgress(stderr, "seeds")
+	var done, broken atomic.Int64 // seeds
 	seeds := 0
+	defer onInterrupt(stderr, func() string { return f.left(int(done.Load()), int(broken.Load())) })()
 	err = torture.Each(f.start, f.seeds, opt, func(r torture.Result) error {
 		sum.Add(r)
-		if seeds++; !f.trace {
+		seeds++
+		done.Store(int64(seeds))
+		broken.Store(int64(len(sum.Violations)))
+		if !f.trace {
 			bar.set(seeds, f.seeds)
 		}
 		return nil
@@ -99,6 +105,16 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
 	}
 	return nil
+}
+
+// left says how an interrupted torture goes on after so many seeds, of which some broke
+// an invariant.
+func (f *torturing) left(done, broken int) string {
+	words := fmt.Sprintf("%s done, %d of them break an invariant", plural(done, "seed is", "seeds are"), broken)
+	if broken > 0 {
+		words += fmt.Sprintf("; show those with bourse torture --start %d --seeds %d%s", f.start, done, f.again())
+	}
+	return fmt.Sprintf("%s. Go on with bourse torture --start %d --seeds %d%s", words, f.start+uint64(done), f.seeds-done, f.again())
 }
 
 // again is the flags that make a seed the same run, but for the seed.

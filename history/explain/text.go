@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/history"
@@ -44,7 +45,7 @@ func (e *Explanation) Show(clock func(bourse.Time) string) {
 	}
 }
 
-// Text shows the explanation on a terminal, in lines of about 100 columns. clock
+// Text shows the explanation on a terminal, in lines that fit one. clock
 // shows an instant; nil shows seconds. What agents said is shown as it is: see Show.
 func (e *Explanation) Text(clock func(bourse.Time) string) string {
 	if clock == nil {
@@ -74,10 +75,33 @@ type writer struct {
 
 func (w *writer) line(format string, args ...any) { w.text(fmt.Sprintf(format, args...)) }
 
+// columns is how wide a terminal is.
+const columns = 80
+
+// text writes a line, and what does not fit below it, further in.
 func (w *writer) text(s string) {
-	w.WriteString(bourse.Rounded(s)) // the exact figures are in the JSON
-	w.WriteByte('\n')
+	for _, line := range strings.Split(bourse.Rounded(s), "\n") { // the exact figures are in the JSON
+		in := len(line) - len(strings.TrimLeft(line, "* "))
+		used := in
+		w.WriteString(line[:in])
+		for rest := line[in:]; rest != ""; {
+			word := strings.TrimLeft(rest, " ")
+			gap := len(rest) - len(word)
+			word, _, _ = strings.Cut(word, " ")
+			rest = rest[gap+len(word):]
+			if wide := utf8.RuneCountInString(word); used > in && used+gap+wide > columns {
+				w.WriteByte('\n')
+				gap, used = in+hang, 0
+			}
+			w.WriteString(strings.Repeat(" ", gap) + word)
+			used += gap + utf8.RuneCountInString(word)
+		}
+		w.WriteByte('\n')
+	}
 }
+
+// hang is how much further in a line goes on.
+const hang = 4
 
 // head says what was asked and how it stands.
 func (e *Explanation) head(w *writer) {
@@ -128,9 +152,9 @@ func (e *Explanation) estimate(w *writer, x *Estimate) {
 	case x.None.Refused():
 		w.line("  no start can be estimated from the offers of %s: %v", w.clock(x.AsOf), x.None)
 	case x.Beyond != "":
-		w.line("  an estimate, not a promise: by the offers of %s it could start at %s for %v credits or more,\n  but that passes %s", w.clock(x.AsOf), w.clock(x.Start), x.Cost, x.Beyond)
+		w.line("  an estimate, not a promise: by the offers of %s it could start at %s for %v credits or more, but that passes %s", w.clock(x.AsOf), w.clock(x.Start), x.Cost, x.Beyond)
 	default:
-		w.line("  an estimate, not a promise: by the offers of %s it could start at %s for %v credits or more,\n  if it were alone", w.clock(x.AsOf), w.clock(x.Start), x.Cost)
+		w.line("  an estimate, not a promise: by the offers of %s it could start at %s for %v credits or more, if it were alone", w.clock(x.AsOf), w.clock(x.Start), x.Cost)
 	}
 }
 
