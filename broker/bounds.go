@@ -34,7 +34,7 @@ func (mem limits) binding(user string) []*bounds {
 		}
 	}
 	if len(list) > 0 {
-		tally{mem.memory}.refresh()
+		tally(mem).refresh()
 	}
 	return list
 }
