@@ -159,7 +159,8 @@ What ^report A B^ writes of two runs: a row for each owner and measure.
 
 ## The files of a study
 
-^bourse study NAME --out DIR^ writes NAME.json and NAME.csv, a row for each figure, and NAME.html.
+^bourse study NAME --out DIR^ writes NAME.json and NAME.csv, a row for each figure, and NAME.html; NAME-values.csv
+has the values that each interval is made of.
 
 | column | says |
 |---|---|
@@ -168,8 +169,11 @@ What ^report A B^ writes of two runs: a row for each owner and measure.
 | paper | what the paper says, in its unit or in words |
 | here | what comes out here |
 | ci95 | half-width of the 95 % interval |
-| runs | seeds |
-| verdict | whether the paper's figure is met |
+| runs | how many units the interval is over |
+| verdict | whether the paper's figure is met; the rule stands below the table |
+| over | what such a unit is: a seed, a draw, an interval of the trace |
+| ci95Workload | half-width of the 95 % interval that covers the workload too; 0 if there is none |
+| blocks | how many blocks of the workload it resamples |
 
 ## The rows of replay --jobs-out
 
