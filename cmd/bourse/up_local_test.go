@@ -223,7 +223,7 @@ func TestUp_AUserWithoutAnAccountIsRefusedBeforeMoneyMoves(t *testing.T) {
 	}
 	r.bourse("submit", file)
 	want := regexp.MustCompile(`no local account is given for user "[^"]+" at ` + "north" + `; its operator can add one: \[\[account\]\] user = "[^"]+", as = an account there`)
-	eventually(t, 2*time.Minute, "refused", func() bool { return want.MatchString(r.bourse("explain", "both")) })
+	eventually(t, 2*time.Minute, "refused", func() bool { return want.MatchString(strings.Join(strings.Fields(r.bourse("explain", "both")), " ")) })
 	decided, _, err := runCommand(t.Context(), "journal", "show", filepath.Join(r.dir, "broker-vo1"), "--last", "40")
 	if err != nil || !strings.Contains(decided, "ABORT") || strings.Contains(decided, "COMMIT") || strings.Contains(decided, "confirmed") {
 		t.Errorf("%v: money has moved:\n%s", err, decided)
