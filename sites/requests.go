@@ -22,8 +22,8 @@ type requests struct {
 	asked    map[requestName]agents.Message // requests for offers and quotes in line
 	head     int
 	parts    map[string]*part // of the line, by VO of several; "": of nobody in particular
-	question question // what the cluster is asked for the first in line
-	ref      uint64   // of that question; refs of another life are none of this one
+	question question         // what the cluster is asked for the first in line
+	ref      uint64           // of that question; refs of another life are none of this one
 }
 
 // client puts requests in line.
