@@ -227,8 +227,7 @@ func (f *Finder) singleCurved(q *query) {
 				return
 			}
 			score := j.rate(t, at.runtime, cost.lo)
-			better := !j.started || score.less(j.score) || score == j.score && (at.runtime < j.time || at.runtime == j.time && cost.less(j.cost))
-			if better && free.Min(t, t.Add(at.runtime)) >= q.Nodes {
+			if j.better(score, at.runtime, cost, t) && free.Min(t, t.Add(at.runtime)) >= q.Nodes {
 				j.started, j.score, j.time, j.cost, j.start = true, score, at.runtime, cost, t
 				j.chosen = append(j.chosen[:0], kept{at.key, t, int64(g), int32(q.Nodes), int32(g)})
 			}

@@ -182,14 +182,24 @@ func TestCurved_BestFindsTheLeast(t *testing.T) {
 		score := func(start bourse.Time, time bourse.Duration, cost bourse.Credits) int64 { // in credits x ms
 			return int64(cost)*3600/1000 + int64(w.Urgency)/1_000_000*int64(start.Add(time)-r.Ready)
 		}
-		least, any := int64(0), false
-		for at := r.Ready; at < horizon; at += quarter {
-			windowsAt(nodesAt(groups, free, &r, at, false), &r, func(c bourse.Credits, d bourse.Duration) {
-				if s := score(at, d, c); c <= r.Budget && (!any || s < least) {
-					least, any = s, true
-				}
-			})
+		rank := func(start bourse.Time, time bourse.Duration, cost bourse.Credits) []int64 { // the least is best, ties included
+			return []int64{score(start, time, cost), int64(time), int64(cost), int64(start)}
 		}
+		var least, ofOne []int64 // of all windows, and of those of one group
+		try := func(groups []bourse.Group, free []bourse.Profile, least *[]int64) {
+			for at := r.Ready; at < horizon; at += quarter {
+				windowsAt(nodesAt(groups, free, &r, at, false), &r, func(c bourse.Credits, d bourse.Duration) {
+					if s := rank(at, d, c); c <= r.Budget && (*least == nil || slices.Compare(s, *least) < 0) {
+						*least = s
+					}
+				})
+			}
+		}
+		try(groups, free, &least)
+		for g := range groups {
+			try(groups[g:g+1], free[g:g+1], &ofOne)
+		}
+		any := least != nil
 		x, why := f.Find(r, Best, w, 0)
 		y, ok := f.Least(f.Prepare(r, 0, nil), w, r.Budget)
 		if any == why.Refused() || ok != any {
@@ -198,11 +208,13 @@ func TestCurved_BestFindsTheLeast(t *testing.T) {
 		if !any {
 			return
 		}
-		for _, z := range []*bourse.Window{&x, &y} {
-			sound(t, groups, free, &r, Best, z)
-			if s := score(z.Start, z.Time, z.Cost); s > least {
-				t.Fatalf("%+v scores %d, the least is %d", *z, s, least)
-			}
+		sound(t, groups, free, &r, Best, &x)
+		sound(t, groups, free, &r, Best, &y)
+		if s := rank(x.Start, x.Time, x.Cost); slices.Compare(s, least) > 0 {
+			t.Fatalf("%+v ranks %d, the least is %d", x, s, least)
+		}
+		if s := rank(y.Start, y.Time, y.Cost); s[0] > least[0] || len(y.Parts) == 1 && slices.Compare(s, ofOne) > 0 {
+			t.Fatalf("%+v ranks %d, the least is %d, that of one group %d", y, s, least, ofOne)
 		}
 	})
 }

@@ -52,7 +52,8 @@ func (f *Finder) Fit(q *Query, group int, at bourse.Time) (bourse.Duration, bour
 
 // Least finds the window within a limit that is best by weights of Value on a fungible
 // list: Find under Best without a reason for a refusal, which can cost more than the
-// search.
+// search. Of windows that score alike one of a single group comes first, though it may
+// start later.
 //
 // Most requests are served best by one group alone, and for one group a walk over its
 // profile will do. What no window of several groups can beat needs no scan, and the
