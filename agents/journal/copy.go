@@ -78,15 +78,8 @@ func copySegments(from, to Disk, lastOnly bool) ([]Segment, error) {
 func putSegment(to Disk, n uint64, data []byte) error {
 	name := segmentName(n)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
-	for _, step := range []func() error{
-		func() error { return to.Append(beside, data) },
-		func() error { return to.Sync(beside) },
-		func() error { return to.Rename(beside, name) },
-		to.SyncNames,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := to.Append(beside, data); err != nil {
+		return err
 	}
-	return nil
+	return giveName(to, beside, name)
 }

@@ -28,5 +28,19 @@ type Disk interface {
 	SyncNames() error
 }
 
+// giveName has what was written beside last, under its name.
+func giveName(d Disk, beside, name string) error {
+	for _, step := range []func() error{
+		func() error { return d.Sync(beside) },
+		func() error { return d.Rename(beside, name) },
+		d.SyncNames,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ErrFull is what a Memory disk fails with when it has no room.
 var ErrFull = errors.New("no space left on the disk")

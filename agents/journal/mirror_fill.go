@@ -73,16 +73,7 @@ func putFile(to Disk, name string, from io.Reader) error {
 	if err := appendAll(to, beside, from); err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		func() error { return to.Sync(beside) },
-		func() error { return to.Rename(beside, name) },
-		to.SyncNames,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return giveName(to, beside, name)
 }
 
 // appendAll appends all that there is to read, which may be nothing.

@@ -50,15 +50,12 @@ func (j *Journal) begin(h Header, part func(i int) agents.Fact) error {
 	name := segmentName(h.Segment)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
 	j.file = name
-	for _, step := range []func() error{
-		func() error { return j.head(beside, h, part) },
-		func() error { return j.disk.Sync(beside) },
-		func() error { return j.disk.Rename(beside, name) },
-		j.disk.SyncNames,
-	} {
-		if err := step(); err != nil {
-			return j.fail(err)
-		}
+	err := j.head(beside, h, part)
+	if err == nil {
+		err = giveName(j.disk, beside, name)
+	}
+	if err != nil {
+		return j.fail(err)
 	}
 	j.segment, j.facts, j.since, j.synced = h.Segment, h.Records, 0, true
 	return nil
