@@ -44,6 +44,9 @@ func (t Transport) plain() bool { return len(t.Dial) == 0 || len(t.Server) == 0 
 // an agent of the host, let alone stop it.
 const inbox = "bourse"
 
+// writers is the actor of Proto.Actor's remote whose children write to peers.
+const writers = "EndpointSupervisor"
+
 // The bounds of the remote. What a link has under way fits into one gRPC
 // message, with room for acknowledgements and the names of types.
 const (
@@ -205,6 +208,9 @@ func (c *remoteCarrier) close() {
 		return true
 	})
 	c.system.EventStream.Unsubscribe(c.events)
+	// Until its writers have stopped they log by grpc's logger, which the next remote of
+	// this process sets anew when it starts.
+	_ = c.system.Root.StopFuture(actor.NewPID(c.system.Address(), writers)).Wait()
 	c.remote.Shutdown(false)
 	c.system.Shutdown()
 }
