@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -44,7 +45,7 @@ func replicaID(broker string, k int) agents.ID {
 }
 
 // replicaCodec reads the journals of a world with replicas.
-var replicaCodec = journal.NewCodec()
+var replicaCodec = sync.OnceValue(func() *journal.Codec { return journal.NewCodec() })
 
 // The times of a world's replicas.
 const (
@@ -115,7 +116,7 @@ func (w *world) addReplicas(v *vo) {
 		w.Add(sim.Host{ID: m.id, As: g.broker, New: func() agents.Agent {
 			m.steps = nil
 			m.replica = replica.New(replica.Config{
-				Group: g.broker, Self: m.id, Founders: founders, Joins: k == w.replicas, Codec: replicaCodec,
+				Group: g.broker, Self: m.id, Founders: founders, Joins: k == w.replicas, Codec: replicaCodec(),
 				New:       func() agents.Durable { return &watched{broker.New(v.config), m} },
 				Heartbeat: heartbeat, Silence: silence, Stagger: stagger, CompactEntries: 200,
 			})

@@ -340,7 +340,7 @@ func (f *followed) same() error {
 		case m.replica.Applied() != f.upto:
 			return fmt.Errorf("I13: %s has applied %d entries of %d", m.id, m.replica.Applied(), f.upto)
 		}
-		image, err := replicaCodec.Append(nil, 0, m.replica.Inner().Image())
+		image, err := replicaCodec().Append(nil, 0, m.replica.Inner().Image())
 		if err != nil {
 			return err
 		}
