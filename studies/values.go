@@ -18,7 +18,6 @@ const ResampleUnit = "resample"
 // the linear approximation, and its numerator and denominator stand beside it.
 func WriteValues(w io.Writer, rows []Row) error {
 	c := csv.NewWriter(w)
-	figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	_ = c.Write(ValuesHeader) // Error tells
 	for i := range rows {
 		r := &rows[i]
@@ -26,9 +25,9 @@ func WriteValues(w io.Writer, rows []Row) error {
 		for k, v := range r.sample.values {
 			of, per := "", ""
 			if len(r.sample.of) > 0 {
-				of, per = figure(r.sample.of[k]), figure(r.sample.per[k])
+				of, per = exactly(r.sample.of[k]), exactly(r.sample.per[k])
 			}
-			_ = c.Write([]string{number, r.Over, strconv.Itoa(k + 1), figure(v), of, per})
+			_ = c.Write([]string{number, r.Over, strconv.Itoa(k + 1), exactly(v), of, per})
 		}
 		for k, v := range r.resampled {
 			_ = c.Write([]string{number, ResampleUnit, strconv.Itoa(k + 1), strconv.FormatFloat(v, 'g', 9, 64), "", ""})
@@ -44,16 +43,18 @@ var RowsHeader = []string{"measure", "setting", "paper", "here", "ci95", "runs",
 // WriteRows writes the rows as CSV.
 func WriteRows(w io.Writer, rows []Row) error {
 	c := csv.NewWriter(w)
-	figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	_ = c.Write(RowsHeader) // Error tells
 	for i := range rows {
 		r := &rows[i]
 		workload, blocks := "", ""
 		if r.Blocks > 0 {
-			workload, blocks = figure(r.Workload), strconv.Itoa(r.Blocks)
+			workload, blocks = exactly(r.Workload), strconv.Itoa(r.Blocks)
 		}
-		_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), figure(r.Here), figure(r.CI95), strconv.Itoa(r.Runs), r.Verdict, r.Over, workload, blocks})
+		_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), exactly(r.Here), exactly(r.CI95), strconv.Itoa(r.Runs), r.Verdict, r.Over, workload, blocks})
 	}
 	c.Flush()
 	return c.Error()
 }
+
+// exactly is a number with all of its digits.
+func exactly(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
