@@ -100,17 +100,12 @@ own jobs; their balance is what those add up to.`,
 
 // accounts prints the accounts that get returns.
 func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Accounts, error)) error {
-	api, err := c.broker()
-	if err != nil {
-		return err
-	}
-	a, err := get(ctx, api)
-	if err != nil {
-		return refused(err)
-	}
-	if c.json {
-		return writeJSON(out, a)
-	}
+	return told(ctx, c, out, get, accountsTable)
+}
+
+// accountsTable is a row for the VO's account, then for each user's, and how fast the
+// budget goes.
+func accountsTable(a *web.Accounts) string {
 	heads, tenants := []string{"account"}, slices.ContainsFunc(a.Users, func(u web.Spend) bool { return u.Tenant != "" })
 	row := func(name, tenant string, cells ...any) table.Row {
 		if tenants {
@@ -137,8 +132,7 @@ func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.
 	if a.Money != nil && a.Money.Pace != nil {
 		text += "\n\n" + a.Money.Pace.Words
 	}
-	_, err = fmt.Fprintln(out, text)
-	return err
+	return text
 }
 
 type statementFlags struct {

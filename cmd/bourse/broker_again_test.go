@@ -60,7 +60,7 @@ func TestBroker_TakesTokensAndReadsItsFileAgain(t *testing.T) {
 	t.Parallel()
 	at, token := issuer(t)
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, testPort(34), upSimulated)
+	members, err := layOut(dir, 1, 0, testPort(34), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestDash_LivePageInARealBrowser(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, testPort(7), upSimulated)
+	members, err := layOut(dir, 2, 0, testPort(7), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}

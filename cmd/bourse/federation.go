@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,23 @@ func (c *calling) broker() (*client.Client, error) {
 		return nil, err
 	}
 	return found.ToBroker()
+}
+
+// told prints what the broker answers, as JSON or in words.
+func told[T any](ctx context.Context, c *calling, out io.Writer, ask func(context.Context, *client.Client) (T, error), words func(*T) string) error {
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	answer, err := ask(ctx, api)
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, answer)
+	}
+	_, err = fmt.Fprintln(out, words(&answer))
+	return err
 }
 
 // site is the client of a site.

@@ -70,7 +70,7 @@ func TestMirror_ASiteWhoseDiskIsLostComesBackWithAllThatItHasAnswered(t *testing
 	t.Parallel()
 	dir := t.TempDir()
 	port := testPort(14)
-	members, err := layOut(dir, 2, port, upSimulated)
+	members, err := layOut(dir, 2, 0, port, upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func slurmFederation(t *testing.T) (dir, managers string, members []member) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(managers, "federation")
-	if members, err = layOut(dir, 2, testPort(6), upLocal); err != nil {
+	if members, err = layOut(dir, 2, 0, testPort(6), upLocal); err != nil {
 		t.Fatal(err)
 	}
 	as, err := workAccount()

@@ -127,7 +127,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	case f.vos > 1:
 		members, err = layOutVOs(f.dir, f.sites, f.vos, f.port, f.cluster)
 	default:
-		if members, err = layOutHeld(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
+		if members, err = layOut(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
 			members, err = addBrokers(f.dir, members, f.brokers, f.port)
 		}
 	}

@@ -18,7 +18,7 @@ func TestUp_TwoBrokersOfOneVO(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, testPort(32), upSimulated)
+	members, err := layOut(dir, 1, 0, testPort(32), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}

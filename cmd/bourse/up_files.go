@@ -54,45 +54,52 @@ const (
 	upSimulated = "simulated"
 )
 
-// layOut makes what is missing under dir for a broker and so many sites, 0 for
-// those that are there, three at first, and returns them, the broker first. What
-// is there is left as it is; a kind that another site there does not have is refused.
-// Ports are taken from port on.
-func layOut(dir string, sites, port int, kind string) ([]member, error) {
-	return layOutHeld(dir, sites, 0, port, kind)
+// layout is what the members of a federation are laid out by.
+type layout struct {
+	names []string               // of sites
+	as    string                 // account that work runs as; noAccount: none runs
+	ca    *certificate.Authority // of the folder
+	ports *ports
 }
 
-// layOutHeld is layOut with a broker that so many processes hold, 0 for those that are
-// there.
-func layOutHeld(dir string, sites, replicas, port int, kind string) ([]member, error) {
+// noAccount is that of sites which run nothing.
+const noAccount = ""
+
+// newLayout begins to lay out so many sites in a folder whose authority is of a VO.
+func newLayout(dir, vo string, sites, port int, kind string) (l layout, err error) {
+	if kind != upSimulated {
+		if l.as, err = workAccount(); err != nil {
+			return l, err
+		}
+	}
+	if l.names, err = siteNames(dir, sites); err != nil {
+		return l, err
+	}
+	if l.ca, err = openAuthority(filepath.Join(dir, caFolder), vo); err != nil {
+		return l, err
+	}
+	l.ports = &ports{next: port}
+	return l, l.ports.reserve(dir)
+}
+
+// layOut makes what is missing under dir for a broker, which so many processes hold, and so many
+// sites, 0 of either for those that are there, one and three at first, and returns them, the broker
+// first. What is there is left as it is; a kind that another site there does not have is refused.
+// Ports are taken from port on.
+func layOut(dir string, sites, replicas, port int, kind string) ([]member, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	as := ""
-	if kind != upSimulated {
-		var err error
-		if as, err = workAccount(); err != nil {
-			return nil, err
-		}
-	}
-	names, err := siteNames(dir, sites)
+	l, err := newLayout(dir, upVO, sites, port, kind)
 	if err != nil {
 		return nil, err
 	}
-	ca, err := openAuthority(filepath.Join(dir, caFolder), upVO)
+	members, seed, err := layOutReplicas(dir, replicas, l.ca, l.ports)
 	if err != nil {
 		return nil, err
 	}
-	ports := &ports{next: port}
-	if err := ports.reserve(dir); err != nil {
-		return nil, err
-	}
-	members, seed, err := layOutReplicas(dir, replicas, ca, ports)
-	if err != nil {
-		return nil, err
-	}
-	for i, name := range names {
-		m, err := layOutSite(dir, name, i, seed, ca, ports, as)
+	for i, name := range l.names {
+		m, err := layOutSite(dir, name, i, seed, l.ca, l.ports, l.as)
 		if err != nil {
 			return nil, err
 		}
@@ -100,11 +107,11 @@ func layOutHeld(dir string, sites, replicas, port int, kind string) ([]member, e
 			return nil, err
 		}
 		if m.kind == upSimulated {
-			as = "" // of those to come too
+			l.as = noAccount // of those to come too
 		}
 		members = append(members, m)
 	}
-	return members, writeContext(dir, contextFile, ca, members)
+	return members, writeContext(dir, contextFile, l.ca, members)
 }
 
 // mayBe refuses a site that is there with a cluster of another kind than the one asked

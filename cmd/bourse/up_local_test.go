@@ -29,7 +29,7 @@ type running struct {
 func runUp(t *testing.T, sites, port int, changes func(members []member)) *running {
 	t.Helper()
 	r := &running{T: t, dir: t.TempDir(), pids: map[string]int{}}
-	members, err := layOut(r.dir, sites, port, upLocal)
+	members, err := layOut(r.dir, sites, 0, port, upLocal)
 	if err != nil {
 		t.Fatal(err)
 	}

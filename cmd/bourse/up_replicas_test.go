@@ -54,7 +54,7 @@ func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, testPort(3), upSimulated)
+	members, err := layOut(dir, 2, 0, testPort(3), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}

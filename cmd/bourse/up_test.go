@@ -46,7 +46,7 @@ func runCommand(ctx context.Context, args ...string) (out, messages string, err 
 func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "fed")
-	members, err := layOut(dir, 0, testPort(0), upSimulated)
+	members, err := layOut(dir, 0, 0, testPort(0), upSimulated)
 	if err != nil || len(members) != 4 || members[0].role != "broker" || members[3].name != "east" {
 		t.Fatal(members, err)
 	}
@@ -62,7 +62,7 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 		return all
 	}
 	before := read()
-	more, err := layOut(dir, 5, testPort(0), upSimulated)
+	more, err := layOut(dir, 5, 0, testPort(0), upSimulated)
 	if err != nil || len(more) != 6 {
 		t.Fatal(more, err)
 	}
@@ -72,10 +72,10 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 			t.Errorf("%s has been written again", name)
 		}
 	}
-	if again, err := layOut(dir, 0, testPort(0), upSimulated); err != nil || len(again) != 6 {
+	if again, err := layOut(dir, 0, 0, testPort(0), upSimulated); err != nil || len(again) != 6 {
 		t.Errorf("without --sites: %v, %v; want the five that are there", again, err)
 	}
-	if fewer, err := layOut(dir, 2, testPort(0), upSimulated); err != nil || len(fewer) != 3 {
+	if fewer, err := layOut(dir, 2, 0, testPort(0), upSimulated); err != nil || len(fewer) != 3 {
 		t.Errorf("with --sites 2: %v, %v", fewer, err)
 	}
 	seen := map[string]string{}
@@ -106,7 +106,7 @@ func TestLayOut_WorkRunsUnlessItIsSimulated(t *testing.T) {
 	}
 	read := func(dir string, site int, kind string) *configs.SiteProcess {
 		t.Helper()
-		members, err := layOut(dir, site, testPort(5), kind)
+		members, err := layOut(dir, site, 0, testPort(5), kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestLayOut_WorkRunsUnlessItIsSimulated(t *testing.T) {
 	if c := read(dir, 1, ""); c.Cluster.Kind != "local" || c.Workload != nil || !slices.Equal(c.Accounts, []configs.Account{{User: "*", As: as}}) {
 		t.Errorf("%+v, %+v", c.Cluster, c.Accounts)
 	}
-	if _, err := layOut(dir, 2, testPort(5), upSimulated); err == nil || !strings.Contains(err.Error(), "--dir") {
+	if _, err := layOut(dir, 2, 0, testPort(5), upSimulated); err == nil || !strings.Contains(err.Error(), "--dir") {
 		t.Errorf("a folder of the other kind: %v", err)
 	}
 	dir = filepath.Join(t.TempDir(), "simulated")
@@ -194,7 +194,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, testPort(1), upSimulated)
+	members, err := layOut(dir, 2, 0, testPort(1), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, testPort(2), upSimulated)
+	members, err := layOut(dir, 1, 0, testPort(2), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			members, err := layOut(dir, 1, testPort(3), upSimulated)
+			members, err := layOut(dir, 1, 0, testPort(3), upSimulated)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,10 +18,9 @@ import (
 // those of an authority of their own.
 
 const (
-	upBroker  = "main"  // the name of the broker of each of several VOs
-	upOwn     = "sites" // the sites' own authority
-	maxUpVOs  = 10
-	noAccount = ""
+	upBroker = "main"  // the name of the broker of each of several VOs
+	upOwn    = "sites" // the sites' own authority
+	maxUpVOs = 10
 )
 
 func upVOName(i int) string { return fmt.Sprintf("vo%d", i+1) }
@@ -48,23 +47,8 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 	if had := vosOf(dir); had > 0 && had != vos {
 		return nil, fmt.Errorf("%s has a federation of %d VOs; leave --vos out, or name another folder by --dir", dir, had)
 	}
-	as := noAccount
-	if kind != upSimulated {
-		var err error
-		if as, err = workAccount(); err != nil {
-			return nil, err
-		}
-	}
-	names, err := siteNames(dir, sites)
+	l, err := newLayout(dir, upOwn, sites, port, kind)
 	if err != nil {
-		return nil, err
-	}
-	own, err := openAuthority(filepath.Join(dir, caFolder), upOwn)
-	if err != nil {
-		return nil, err
-	}
-	ports := &ports{next: port}
-	if err := ports.reserve(dir); err != nil {
 		return nil, err
 	}
 	var members []member
@@ -76,7 +60,7 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		if err != nil {
 			return nil, err
 		}
-		m, seed, err := layOutBroker(filepath.Join(dir, vo), upBroker, vo, "", ca, ports)
+		m, seed, err := layOutBroker(filepath.Join(dir, vo), upBroker, vo, "", ca, l.ports)
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +70,8 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		m.name = vo + "/" + m.name
 		members, seeds, authorities = append(members, m), append(seeds, seed), append(authorities, ca)
 	}
-	for i, name := range names {
-		m, err := layOutShared(dir, name, i, seeds, own, authorities, ports, as)
+	for i, name := range l.names {
+		m, err := layOutShared(dir, name, i, seeds, l.ca, authorities, l.ports, l.as)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +80,7 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		}
 		members = append(members, m)
 	}
-	return members, writeContext(dir, contextFile, own, members[vos:])
+	return members, writeContext(dir, contextFile, l.ca, members[vos:])
 }
 
 // layOutShared makes a site that serves all VOs.

@@ -131,17 +131,11 @@ func grantOf(name string, tenant bool) web.Grant {
 
 // users prints the users and tenants that get returns.
 func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Tenancy, error)) error {
-	api, err := c.broker()
-	if err != nil {
-		return err
-	}
-	t, err := get(ctx, api)
-	if err != nil {
-		return refused(err)
-	}
-	if c.json {
-		return writeJSON(out, t)
-	}
+	return told(ctx, c, out, get, usersTable)
+}
+
+// usersTable is a row for each tenant, then for each user.
+func usersTable(t *web.Tenancy) string {
 	w := report.NewTable("who", "tenant", "terms", "waiting", "node-hours", "credits", "in the period until")
 	row := func(h *web.Holding, name string) {
 		terms := make([]string, len(h.Terms))
@@ -156,8 +150,7 @@ func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Con
 	for i := range t.Users {
 		row(&t.Users[i], t.Users[i].Name)
 	}
-	_, err = fmt.Fprintln(out, w.Render())
-	return err
+	return w.Render()
 }
 
 // mark shows that something was granted.
