@@ -27,7 +27,7 @@ func TestCancellation_FullUntilHalfTimeThenFalling(t *testing.T) {
 func TestCancellation_NeverMoreThanTheBaseAndNeverRising(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := Cancellation{Full: rapid.IntRange(0, 1000).Draw(t, "full")}
+		c := Cancellation{Full: rapid.IntRange(0, 1000).Draw(t, "full"), Holding: rapid.IntRange(0, 1000).Draw(t, "holding")}
 		fare := Fare{Base: Credits(rapid.Int64Range(0, int64(MaxBudget)).Draw(t, "base")), Additive: Credits(rapid.Int64Range(0, 1_000_000).Draw(t, "additive"))}
 		held := Time(rapid.Int64Range(0, 1_000_000).Draw(t, "held"))
 		start := Time(rapid.Int64Range(0, 2_000_000).Draw(t, "start"))
@@ -38,6 +38,27 @@ func TestCancellation_NeverMoreThanTheBaseAndNeverRising(t *testing.T) {
 			t.Fatalf("%v at %v, %v at %v of %v", first, a, second, b, fare)
 		}
 	})
+}
+
+// A fee for holding nodes falls due from the first moment on: 10 % of the base part for
+// each hour, also while the rest is refunded in full.
+func TestCancellation_HoldingCostsItsFee(t *testing.T) {
+	t.Parallel()
+	fare := Fare{Base: 10 * Credit, Additive: 5 * Credit}
+	c := Cancellation{Full: 500, Holding: 100}
+	held, start := Time(Hour), Time(21*Hour)
+	for _, x := range []struct {
+		after Duration
+		want  Credits
+	}{{0, 10 * Credit}, {Hour / 2, 9_500_000}, {Hour, 9 * Credit}, {5 * Hour, 5 * Credit}, {10 * Hour, 0}, {15 * Hour, 0}, {20 * Hour, 0}} {
+		if got := c.Refund(fare, held, start, held.Add(x.after)); got != x.want {
+			t.Errorf("after %v s %v are refunded, want %v", x.after, got, x.want)
+		}
+	}
+	c.Holding = 10 // 1 %: what falls after half of the notice falls beside it
+	if got, want := c.Refund(fare, held, start, held.Add(15*Hour)), Credits(5_000_000-1_500_000); got != want {
+		t.Errorf("after 15 hours %v are refunded, want %v", got, want)
+	}
 }
 
 // A ledger that begins anew has the balances of the one before it, and what is

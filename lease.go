@@ -115,13 +115,16 @@ type Quote struct {
 
 // Cancellation is the schedule by which a site refunds a confirmed leg that its
 // user gives up: the base part in full until a share of the time from Held to
-// the start has passed, then falling evenly to nothing at the start. The
-// additive part, the price of the harm to those who wait, is never refunded.
+// the start has passed, then falling evenly to nothing at the start, less a fee
+// for each hour in which nobody else could have the nodes. The additive part, the
+// price of the harm to those who wait, is never refunded.
 type Cancellation struct {
-	Full int `json:"full"` // thousandths of that time
+	Full    int `json:"full"`              // thousandths of that time
+	Holding int `json:"holding,omitempty"` // the fee for an hour, in thousandths of the base part
 }
 
-// HalfTime refunds the base part in full until half of the notice has passed.
+// HalfTime refunds the base part in full until half of the notice has passed, for no
+// fee.
 var HalfTime = Cancellation{Full: 500}
 
 // Refund is what of a fare is given back for a leg held at one instant, to
@@ -131,11 +134,23 @@ func (c Cancellation) Refund(f Fare, held, start, now Time) Credits {
 	if now >= start || span <= 0 {
 		return 0
 	}
-	full := held.Add(span / 1000 * Duration(c.Full))
-	if now <= full {
+	back := f.Base
+	if full := held.Add(span / 1000 * Duration(c.Full)); now > full {
+		back = Credits(mulDiv(int64(f.Base), int64(start.Sub(now)), int64(start.Sub(full))))
+	}
+	return max(0, back-c.fee(f, max(0, now.Sub(held))))
+}
+
+// fee is what is kept for having held a leg for so long, up to all of the base part.
+func (c Cancellation) fee(f Fare, d Duration) Credits {
+	if c.Holding == 0 {
+		return 0
+	}
+	all := Duration(1000 * int64(Hour) / int64(c.Holding))
+	if d >= all {
 		return f.Base
 	}
-	return Credits(mulDiv(int64(f.Base), int64(start.Sub(now)), int64(start.Sub(full))))
+	return Credits(mulDiv(int64(f.Base), int64(d)*int64(c.Holding), 1000*int64(Hour)))
 }
 
 // LegState is where a leg stands at its site. The states and the moves between

@@ -34,7 +34,7 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 		Urgency: urgency, Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
 		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), VOShares: shares, Span: span,
 		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
-		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,
+		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil), Holding: int(s.HoldingFee)}, FallsAtOnce: s.RefundFullUntil == 0,
 		ScheduleOnly: s.RefundScheduleOnly, Promises: s.promises(),
 	}, err
 }

@@ -54,6 +54,9 @@ type Site struct {
 	// 0..1; default 0.5. From then on the refund falls evenly, to nothing at the
 	// start. At 1 all is refunded until the start, at 0 it falls from the hold on.
 	RefundFullUntil Thousandths
+	// HoldingFee is the share of its base price that such a leg pays for each hour
+	// since its hold, 0..1; default 0.
+	HoldingFee Thousandths
 	// RefundScheduleOnly has that schedule hold also where a broker says that a
 	// window has broken elsewhere, and asks for all of its price; default false.
 	RefundScheduleOnly bool
@@ -174,6 +177,7 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
 		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that is added to the refund of a confirmed leg that the site loses").byDefault("0, of a site of agreements 1"),
 		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start until which a leg that is given up is refunded in full"),
+		share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
 		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "that holds also where a window has broken elsewhere"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` of single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{

@@ -107,7 +107,7 @@ type Site struct {
 // New returns a site. The groups are those of its cluster, in the same order.
 func New(cfg Config) *Site {
 	if cfg.FallsAtOnce {
-		cfg.Cancellation = bourse.Cancellation{}
+		cfg.Cancellation.Full = 0
 	} else if cfg.Cancellation == (bourse.Cancellation{}) {
 		cfg.Cancellation = bourse.HalfTime
 	}

@@ -40,7 +40,7 @@ var steps = []codec{
 	form(func(w *writer, m agents.Quotes) *Envelope_Quotes {
 		out := &Quotes{Ref: m.Ref, Version: m.Version, Quotes: make([]*Quote, len(m.Quotes)), Stamp: stamp(m.Stamp)}
 		for i, q := range m.Quotes {
-			out.Quotes[i] = &Quote{Fare: fare(q.Fare), Delayed: int64(q.Delayed), Refusal: reason(q.Refusal), RefundFull: int64(q.Cancellation.Full)}
+			out.Quotes[i] = &Quote{Fare: fare(q.Fare), Delayed: int64(q.Delayed), Refusal: reason(q.Refusal), RefundFull: int64(q.Cancellation.Full), HoldingFee: int64(q.Cancellation.Holding)}
 		}
 		w.within(len(m.Quotes), maxLegs, "quotes")
 		return &Envelope_Quotes{out}
@@ -188,7 +188,7 @@ func (r *reader) quotes(q *Quotes) agents.Quotes {
 	for i, l := range list {
 		r.enter("quotes", i)
 		m.Quotes[i] = bourse.Quote{Fare: r.fare("fare", l.GetFare()), Delayed: r.whole("delayed", l.GetDelayed(), 0, maxDelayed),
-			Refusal: r.reason("refusal", l.GetRefusal()), Cancellation: bourse.Cancellation{Full: r.whole("refund_full", l.GetRefundFull(), 0, 1000)}}
+			Refusal: r.reason("refusal", l.GetRefusal()), Cancellation: bourse.Cancellation{Full: r.whole("refund_full", l.GetRefundFull(), 0, 1000), Holding: r.whole("holding_fee", l.GetHoldingFee(), 0, 1000)}}
 		r.leave()
 	}
 	return m

@@ -1851,6 +1851,7 @@ type Quote struct {
 	Delayed       int64                  `protobuf:"varint,2,opt,name=delayed,proto3" json:"delayed,omitempty"`
 	Refusal       *Reason                `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	RefundFull    int64                  `protobuf:"varint,4,opt,name=refund_full,json=refundFull,proto3" json:"refund_full,omitempty"` // thousandths of the notice until which the base part is refunded
+	HoldingFee    int64                  `protobuf:"varint,5,opt,name=holding_fee,json=holdingFee,proto3" json:"holding_fee,omitempty"` // thousandths of the base part that are kept for an hour of notice
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1909,6 +1910,13 @@ func (x *Quote) GetRefusal() *Reason {
 func (x *Quote) GetRefundFull() int64 {
 	if x != nil {
 		return x.RefundFull
+	}
+	return 0
+}
+
+func (x *Quote) GetHoldingFee() int64 {
+	if x != nil {
+		return x.HoldingFee
 	}
 	return 0
 }
@@ -4863,13 +4871,15 @@ const file_wire_proto_rawDesc = "" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12*\n" +
 	"\x06quotes\x18\x03 \x03(\v2\x12.bourse.wire.QuoteR\x06quotes\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x98\x01\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb9\x01\n" +
 	"\x05Quote\x12%\n" +
 	"\x04fare\x18\x01 \x01(\v2\x11.bourse.wire.FareR\x04fare\x12\x18\n" +
 	"\adelayed\x18\x02 \x01(\x03R\adelayed\x12-\n" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12\x1f\n" +
 	"\vrefund_full\x18\x04 \x01(\x03R\n" +
-	"refundFull\"\xb9\x02\n" +
+	"refundFull\x12\x1f\n" +
+	"\vholding_fee\x18\x05 \x01(\x03R\n" +
+	"holdingFee\"\xb9\x02\n" +
 	"\x04Hold\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
