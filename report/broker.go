@@ -30,6 +30,7 @@ type vo struct {
 	postponements map[bourse.Code]int
 	fare          bourse.Fare // of all committed legs
 	spent         bourse.Credits
+	refunded      bourse.Credits
 
 	cycles, timed, capped int // all, and those with a T*, with a B*
 	looked, alternatives  int
@@ -46,9 +47,21 @@ type voJob struct {
 	bourse.Job
 	tx     *transaction    // the last one committed, nil if never placed
 	reason bourse.Reason   // why it was last put off
-	state  bourse.JobState // of one without a window: JobWaiting, JobAbandoned or JobWithdrawn
+	state  bourse.JobState // JobAbandoned or JobWithdrawn if it is; of one without a window else JobWaiting
+	gone   bourse.Time     // when it was withdrawn
+	byUser bool            // and not because of a job that it comes after
 	paid   bourse.Credits
 	story  *story // nil where it is not kept
+}
+
+// served reports whether the job has a window, or had one that it did not give up before
+// its start.
+func (j *voJob) served() bool {
+	if j.tx == nil {
+		return false
+	}
+	start, _ := j.tx.window()
+	return j.state != bourse.JobWithdrawn || start < j.gone
 }
 
 // transaction is an attempt to commit a window of a job.
@@ -92,7 +105,7 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		}
 	case bourse.JobCancelled:
 		if j := b.jobs[f.Job]; j != nil {
-			j.state = bourse.JobWithdrawn
+			j.state, j.gone, j.byUser = bourse.JobWithdrawn, now, !f.Reason.Refused()
 			if f.Reason.Refused() {
 				j.reason = f.Reason
 			}
@@ -121,6 +134,7 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		}
 	case bourse.LegDone:
 		b.spent -= f.Refund
+		b.refunded = b.refunded.Plus(f.Refund)
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
 			tx.pays(-f.Refund)
 			tx.done++

@@ -93,14 +93,15 @@ func TestSummary_BrokerComputedByHand(t *testing.T) {
 			Unplaced: map[bourse.Code]int{bourse.OverBudget: 1, bourse.Expired: 1, bourse.None: 1}},
 		Postponements: map[bourse.Code]int{bourse.OverBudget: 2, bourse.Expired: 1},
 		Cost:          report.Income{Base: cr(2.8), Additive: cr(0.03), Total: cr(2.83)},
-		Spent:         cr(2.43), // 0.4 were given back
+		Refunded:      cr(0.4),
+		Spent:         cr(2.43),
 		Budget:        cr(100), Left: cr(97.57),
 		MeanWait:     517500 * bourse.Millisecond, // (100 + 600 + 1150 + 220) / 4
 		MeanTime:     225 * bourse.Second,         // (300 + 300 + 100 + 200) / 4
 		MeanFinish:   742500 * bourse.Millisecond, // the sum of both, job by job
 		Finish90:     1250 * bourse.Second,
-		CostNodeHour: 3638571,                                           // 2.83 credits for 2800 node-seconds
-		Value:        report.ValueLost{Total: cr(2.83), Cost: cr(2.83)}, // budgets and urgencies are 0
+		CostNodeHour: 3124285,                                           // 2.43 credits for 2800 node-seconds
+		Value:        report.ValueLost{Total: cr(2.43), Cost: cr(2.43)}, // budgets and urgencies are 0
 		Regret:       cr(3.5),                                           // 3 in the first cycle, .5 in the third
 		MeanResponse: 400 * bourse.Second,                               // wave alone is done: 500 - 100
 		Transactions: report.TransactionSummary{Committed: 4, Aborted: 1, Aborts: map[bourse.Code]int{bourse.Busy: 1}, Open: 1},

@@ -146,11 +146,12 @@ func (s *Summary) numbers() []view.Figure {
 	var jobs, placed, across int
 	var wait bourse.Duration
 	var cost Income
+	var paid bourse.Credits
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		jobs, placed, across = jobs+b.Jobs.Submitted, placed+b.Jobs.Placed, across+b.Jobs.CoAllocated
 		wait += b.MeanWait * bourse.Duration(b.Jobs.Placed)
-		cost.Base, cost.Additive, cost.Total = cost.Base.Plus(b.Cost.Base), cost.Additive.Plus(b.Cost.Additive), cost.Total.Plus(b.Cost.Total)
+		cost.Base, cost.Additive, paid = cost.Base.Plus(b.Cost.Base), cost.Additive.Plus(b.Cost.Additive), paid.Plus(b.paid())
 	}
 	extra := "all at base price"
 	if cost.Base > 0 && cost.Additive > 0 {
@@ -159,7 +160,7 @@ func (s *Summary) numbers() []view.Figure {
 	return append(list,
 		view.Figure{Name: fmt.Sprintf("of %s of VOs placed", count(jobs, "job")), Value: percent(float64(placed) / float64(max(jobs, 1))), Note: fmt.Sprintf("%d, %d of them on several sites", placed, across)},
 		view.Figure{Name: "mean wait of those placed", Value: span(wait / bourse.Duration(max(placed, 1)))},
-		view.Figure{Name: "credits paid for windows", Value: money(cost.Total), Note: extra})
+		view.Figure{Name: "credits paid for windows", Value: money(paid), Note: extra})
 }
 
 // loads are the use and the price of each site over time.

@@ -24,6 +24,7 @@ func (s *Summary) find() string {
 		jobs.Submitted += b.Jobs.Submitted
 		jobs.Placed += b.Jobs.Placed
 		jobs.CoAllocated += b.Jobs.CoAllocated
+		jobs.GivenUp += b.Jobs.GivenUp
 		cost.Base = cost.Base.Plus(b.Cost.Base)
 		cost.Additive = cost.Additive.Plus(b.Cost.Additive)
 		for code, n := range b.Jobs.Unplaced {
@@ -49,7 +50,10 @@ func (s *Summary) find() string {
 	if jobs.Placed > 0 {
 		b.WriteString(", " + paid(cost, due != Deadlines{}))
 	}
-	b.WriteString(left(jobs.Submitted-jobs.Placed, unplaced))
+	if n := jobs.GivenUp; n > 0 {
+		fmt.Fprintf(&b, "; their users gave up %s", count(n, "job"))
+	}
+	b.WriteString(left(jobs.Submitted-jobs.Placed-jobs.GivenUp, unplaced))
 	if n := due.Kept + due.Missed; n > 0 {
 		fmt.Fprintf(&b, "; %d of %s taken with time-shared work were kept", due.Kept, count(n, "deadline"))
 	}

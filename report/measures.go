@@ -37,7 +37,7 @@ var siteMeasures = []measure[SiteSummary]{
 	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
 	{"legs", "Legs", "Legs", "", "parts of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
-	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total })},
+	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total - s.Refunded })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
@@ -52,7 +52,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
 	{"value lost credits", "Lost", "Value lost", "lost", "what the jobs have cost and, at their urgencies, their waits are worth; a job without a window loses its budget", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
 	{"regret credits", "", "", "", "value that placed jobs lose beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
-	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
+	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
 	{AboveBase, "", "", "", "the adaptive part of the cost: what delaying local jobs has cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
 	{"", "Extra", "Above base price", "", "", extra()},

@@ -260,7 +260,7 @@ func (s *Summary) tellsOf(o *Summary) bool {
 	}
 	for i := range s.Sites {
 		a, b := s.Sites[i], o.Sites[i]
-		a.Local.Waiting, a.Accounts = b.Local.Waiting, b.Accounts
+		a.Local.Waiting, a.Accounts, a.Refunded = b.Local.Waiting, b.Accounts, b.Refunded
 		if !reflect.DeepEqual(a, b) {
 			return false
 		}
@@ -268,7 +268,8 @@ func (s *Summary) tellsOf(o *Summary) bool {
 	for i := range s.Brokers {
 		a, b := s.Brokers[i], o.Brokers[i]
 		a.Accounts = b.Accounts
-		for _, j := range []*JobSummary{&a.Jobs, &b.Jobs} { // which older runs have not told apart
+		a.Refunded, a.Value, a.CostNodeHour = b.Refunded, b.Value, b.CostNodeHour // before refunds, in older runs
+		for _, j := range []*JobSummary{&a.Jobs, &b.Jobs} {                       // which older runs have not told apart
 			j.Waiting, j.Withdrawn = j.Waiting+j.Withdrawn, 0
 		}
 		if !reflect.DeepEqual(a, b) {

@@ -26,6 +26,7 @@ type site struct {
 	legs     map[bourse.LegState]int // moves to each state
 	refusals map[bourse.Code]int
 	income   bourse.Fare
+	refunded bourse.Credits
 	due      Deadlines
 	open     map[bourse.LegID]bourse.LegMoved // held or further on, not yet at an end
 
@@ -142,6 +143,8 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	case bourse.Confirmed:
 		s.income.Base = s.income.Base.Plus(m.Fare.Base)
 		s.income.Additive = s.income.Additive.Plus(m.Fare.Additive)
+	case bourse.Released, bourse.Lost:
+		s.refunded = s.refunded.Plus(m.Refund)
 	}
 	if !m.State.Terminal() {
 		s.open[m.Leg] = m

@@ -34,6 +34,7 @@ type SiteSummary struct {
 	LegsBroken  int                 `json:"legsBroken"`  // released, lost or given up in doubt
 	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
 	Income      Income              `json:"income"`
+	Refunded    bourse.Credits      `json:"refunded,omitzero"` // of that, for legs that were given up or lost
 	Accounts    []bourse.Account    `json:"accounts"`
 	Deadlines   Deadlines           `json:"deadlines,omitzero"` // of a site that takes some
 }
@@ -90,9 +91,10 @@ type Income struct {
 type BrokerSummary struct {
 	Name          string              `json:"name"`
 	Jobs          JobSummary          `json:"jobs"`
-	Postponements map[bourse.Code]int `json:"postponements"` // how often a job was put off, by reason
-	Cost          Income              `json:"cost"`          // bound by the committed legs
-	Spent         bourse.Credits      `json:"spent"`         // posted, net of what was given back
+	Postponements map[bourse.Code]int `json:"postponements"`     // how often a job was put off, by reason
+	Cost          Income              `json:"cost"`              // bound by the committed legs
+	Refunded      bourse.Credits      `json:"refunded,omitzero"` // of that, for legs that were given up or lost
+	Spent         bourse.Credits      `json:"spent"`             // posted, net of what was given back
 	Budget        bourse.Credits      `json:"budget"`
 	Left          bourse.Credits      `json:"left"`             // of the budget, less what was spent
 	Urgency       bourse.Urgency      `json:"urgency,omitzero"` // of jobs that have none of their own
@@ -101,7 +103,7 @@ type BrokerSummary struct {
 	MeanTime   bourse.Duration `json:"meanTime"`   // start to end
 	MeanFinish bourse.Duration `json:"meanFinish"` // submit to end
 	Finish90   bourse.Duration `json:"finish90"`   // submit to end, of nine in ten at most
-	// CostNodeHour is what a node-hour of the windows has cost.
+	// CostNodeHour is what a node-hour of the windows has cost, net of refunds.
 	CostNodeHour bourse.Credits `json:"costNodeHour"`
 	Value        ValueLost      `json:"value"`
 	// Regret is what the windows that its cycles chose lose beyond the least that
@@ -114,9 +116,10 @@ type BrokerSummary struct {
 	Accounts     []bourse.Account   `json:"accounts"`
 }
 
-// ValueLost is what a VO's jobs have lost: what they cost, what each hour from
-// when they were ready until their ends was worth to them, and the budgets of
-// those without a window. The less the better.
+// ValueLost is what a VO's jobs have lost: what they cost net of refunds, what each
+// hour from when they were ready until their ends was worth to them, and the budgets of
+// those without a window. A job that its user has given up loses what that cost. The
+// less the better.
 type ValueLost struct {
 	Total    bourse.Credits `json:"total"`
 	Cost     bourse.Credits `json:"cost"`
@@ -128,13 +131,14 @@ type ValueLost struct {
 type JobSummary struct {
 	Submitted   int `json:"submitted"`
 	NotTaken    int `json:"notTaken"`            // turned away at submission, not among those submitted
-	Placed      int `json:"placed"`              // with a committed window
+	Placed      int `json:"placed"`              // with a committed window, unless it was given up before its start
 	CoAllocated int `json:"coAllocated"`         // of those placed, on more than one site
 	Done        int `json:"done"`                // of those placed, all legs ended
 	Waiting     int `json:"waiting"`             // not placed, to be tried again
 	Abandoned   int `json:"abandoned"`           // not placed, not to be tried again
 	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, given up by their users or with what they come after
-	// Unplaced counts those without a window by the last reason given;
+	GivenUp     int `json:"givenUp,omitempty"`   // of those withdrawn, by their users
+	// Unplaced counts those without a window that no user gave up by the last reason given;
 	// those that no cycle has looked at yet stand under "".
 	Unplaced map[bourse.Code]int `json:"unplaced"`
 }
@@ -175,7 +179,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 	sum := SiteSummary{Name: s.name, Groups: []GroupSummary{}, RefusedLegs: s.refusals,
 		Legs: s.legs[bourse.Confirmed], LegsEnded: s.legs[bourse.Settled],
 		LegsBroken: s.legs[bourse.Released] + s.legs[bourse.Lost] + s.legs[bourse.Heuristic],
-		Income:     income(s.income), Deadlines: s.due,
+		Income:     income(s.income), Refunded: s.refunded, Deadlines: s.due,
 		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
 			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
 			Waiting: s.waiting, Refused: sumOf(s.refused), RefusedFor: s.refused, MeanWait: mean(s.waits, s.started),
@@ -194,7 +198,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 }
 
 func (b *vo) summary() BrokerSummary {
-	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Spent: b.spent,
+	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Refunded: b.refunded, Spent: b.spent,
 		Budget: b.budget, Left: b.budget - b.spent, Urgency: b.urgency,
 		Transactions: TransactionSummary{Committed: b.counts.committed, Aborted: b.counts.aborted, Aborts: b.aborts},
 		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.timed),
@@ -205,17 +209,8 @@ func (b *vo) summary() BrokerSummary {
 	var finish []bourse.Duration
 	nodes := int64(0) // milliseconds
 	for _, j := range b.order {
-		if j.tx == nil {
-			sum.Jobs.Unplaced[j.reason.Code]++
-			switch j.state {
-			case bourse.JobAbandoned:
-				sum.Jobs.Abandoned++
-			case bourse.JobWithdrawn:
-				sum.Jobs.Withdrawn++
-			default:
-				sum.Jobs.Waiting++
-			}
-			sum.Value.Unplaced = sum.Value.Unplaced.Plus(j.Budget)
+		if !j.served() {
+			sum.unplaced(j)
 			continue
 		}
 		sum.Jobs.Placed++
@@ -237,12 +232,33 @@ func (b *vo) summary() BrokerSummary {
 	sum.MeanWait, sum.MeanTime = mean(wait, sum.Jobs.Placed), mean(time, sum.Jobs.Placed)
 	sum.MeanFinish, sum.Finish90 = meanAnd90(finish)
 	sum.MeanResponse = mean(response, sum.Jobs.Done)
-	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Cost.Total), float64(nodes)/float64(bourse.Hour)))
-	sum.Value.Cost, sum.Regret = sum.Cost.Total, b.regret
+	sum.Value.Cost, sum.Regret = sum.paid(), b.regret
+	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Value.Cost), float64(nodes)/float64(bourse.Hour)))
 	sum.Value.Total = sum.Value.Cost.Plus(sum.Value.Waiting).Plus(sum.Value.Unplaced)
 	sum.Transactions.Open = b.undecided()
 	return sum
 }
+
+// unplaced counts a job that had no window, or whose user gave it up before.
+func (b *BrokerSummary) unplaced(j *voJob) {
+	switch {
+	case j.state == bourse.JobWithdrawn && j.byUser:
+		b.Jobs.Withdrawn++
+		b.Jobs.GivenUp++
+		return
+	case j.state == bourse.JobAbandoned:
+		b.Jobs.Abandoned++
+	case j.state == bourse.JobWithdrawn:
+		b.Jobs.Withdrawn++
+	default:
+		b.Jobs.Waiting++
+	}
+	b.Jobs.Unplaced[j.reason.Code]++
+	b.Value.Unplaced = b.Value.Unplaced.Plus(j.Budget)
+}
+
+// paid is what the committed legs cost, net of refunds.
+func (b *BrokerSummary) paid() bourse.Credits { return b.Cost.Total - b.Refunded }
 
 func income(f bourse.Fare) Income { return Income{f.Base, f.Additive, f.Total()} }
 
