@@ -84,6 +84,10 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 				MaxPrice:       Range[Thousandths]{1000, 2000},
 				Deadline:       7 * bourse.Day,
 				Fix:            One,
+				Run:            Range[Thousandths]{One, One},
+				CancelAt:       Range[Thousandths]{0, One},
+				ModifyAt:       Range[Thousandths]{0, One},
+				ModifyLength:   Range[Thousandths]{500, 1500},
 			},
 		}},
 	}
@@ -108,6 +112,7 @@ queue_limit = 50
 cap = 7200
 penalty = 0.1
 refund_full_until = 0.25
+holding_fee = 0.02
 joins = "10m"
 leaves = 3600
 queue = [ { name = "express", priority = 5, rate = 2, delay_cost = 0.5 }, { name = "standby", priority = -1 } ]
@@ -181,6 +186,11 @@ partition = 2
 min_performance = [0.25, 2]
 max_price = [0.5, 0.75]
 deadline = "6h"
+run = [0.2, 1.0]
+cancel = 0.1
+cancel_at = [0, 0.5]
+modify = 0.05
+modify_length = [1, 2]
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +215,7 @@ deadline = "6h"
 		t.Errorf("workload %+v", b.Workload)
 	}
 	if a.Policy != (backfill.Policy{Backfill: true, Reserve: 4}) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
-		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 ||
+		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 || a.HoldingFee != 20 ||
 		a.Joins != 10*bourse.Minute || a.Leaves != bourse.Hour || b.Joins != 0 || b.Leaves != 3600500 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)
 	}
@@ -216,7 +226,8 @@ deadline = "6h"
 		t.Errorf("broker %+v", vo)
 	}
 	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
-		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour, Fix: One}); !reflect.DeepEqual(vo.Workload, want) {
+		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour, Fix: One,
+		Run: Range[Thousandths]{200, 1000}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
 	}
 	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.

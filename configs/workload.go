@@ -119,6 +119,17 @@ type VOWorkload struct {
 	// evenly; default 0..0. Fix and Alternatives are those of Job.
 	Flexible          Range[bourse.Duration]
 	Fix, Alternatives Thousandths
+
+	// Run is what a job really takes, over its length, drawn evenly; default 1..1. Of a
+	// trace it is so much of what the trace says that it takes.
+	Run Range[Thousandths]
+
+	// Cancel and Modify are the shares of the jobs that their user gives up, or asks to
+	// have longer or shorter, once they have a window: CancelAt and ModifyAt of the time
+	// until its start have passed then, drawn evenly, and ModifyLength is the new length
+	// over the old one.
+	Cancel, Modify                   Thousandths
+	CancelAt, ModifyAt, ModifyLength Range[Thousandths]
 }
 
 // keys lists what a [broker.workload] may hold. until is 0 where there is no
@@ -135,6 +146,12 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 		between("flexible", &w.Flexible, Range[bourse.Duration]{}, "how much later than agreed a job on one site may start, drawn evenly"),
 		share("fix", &w.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
 		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
+		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "what a job really takes, over its length, drawn evenly; of a trace over what the trace says"),
+		share("cancel", &w.Cancel, 0, 0, One, "the share of the jobs with a window that their user gives up"),
+		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when, over the time from the booking to the start, drawn evenly"),
+		share("modify", &w.Modify, 0, 0, One, "the share of the jobs with a window whose user asks for another length"),
+		factors("modify_at", &w.ModifyAt, Range[Thousandths]{0, One}, 0, One, "when, as `cancel_at`"),
+		factors("modify_length", &w.ModifyLength, Range[Thousandths]{One / 2, 3 * One / 2}, 1, 100*One, "the new length over the old one, drawn evenly"),
 		rule(func(t *table) {
 			if withModel.holds(t) {
 				t.need("jobs", "200")

@@ -7,12 +7,26 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// users is the agent that submits a VO's jobs to its broker, each at its time.
-// The jobs are in order of submission; one alarm at a time keeps the heap small.
+// users is the agent that submits a VO's jobs to its broker, each at its time, and does
+// with them what their users wish. The jobs are in order of submission; one alarm at a
+// time for that keeps the heap small.
 type users struct {
 	broker agents.ID
 	jobs   []bourse.Job
 	next   int
+	wishes []wish         // job by job; nil: nobody wishes anything
+	index  map[string]int // of the jobs with a wish that have had no window yet
+}
+
+// newUsers are users with their wishes, nil for none.
+func newUsers(broker agents.ID, jobs []bourse.Job, wishes []wish) *users {
+	u := &users{broker: broker, jobs: jobs, wishes: wishes, index: map[string]int{}}
+	for i := range wishes {
+		if wishes[i].cancels || wishes[i].modifies {
+			u.index[jobs[i].Name] = i
+		}
+	}
+	return u
 }
 
 // due is the alarm for the next submission.
@@ -23,10 +37,16 @@ func (due) Kind() string { return "Due" }
 
 // Step submits what is due and sets the alarm for what follows.
 func (u *users) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
-	switch m.(type) {
+	switch m := m.(type) {
 	case agents.Started, due:
-	case agents.SubmitReply:
+	case agents.SubmitReply, agents.JobReply:
 		return // what became of a job stands in the broker's facts
+	case booked:
+		u.book(now, m, out)
+		return
+	case turnOf:
+		u.wish(m, out)
+		return
 	default:
 		panic(fmt.Sprintf("studies: users of %s got %s from %s", u.broker, m.Kind(), from))
 	}

@@ -109,7 +109,11 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	agent := broker.New(cfg)
 	w.brokers[brokerID(b.Name)] = agent
 	w.sim.Add(brokerID(b.Name), agent)
-	w.sim.Add(usersID(b.Name), &users{broker: brokerID(b.Name), jobs: jobs})
+	wishes := wishesOf(b.Workload, len(jobs), SeedOf(seed, "wishes "+b.Name))
+	w.sim.Add(usersID(b.Name), newUsers(brokerID(b.Name), jobs, wishes))
+	if wishes != nil {
+		w.notify(brokerID(b.Name), usersID(b.Name))
+	}
 	w.announce(brokerID(b.Name))
 	return nil
 }

@@ -1,0 +1,135 @@
+package simulation
+
+import (
+	"math/rand/v2"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// A wish is what the user of a job does with it once it has a window. All numbers of a
+// job are drawn whatever the shares are, so that a share that grows adds jobs and
+// changes none.
+type wish struct {
+	cancels, modifies  bool
+	cancelAt, modifyAt configs.Thousandths // over the time from the booking to the start
+	length             configs.Thousandths // the new one, over the old one
+}
+
+// wishesOf draws what becomes of a workload's jobs, in their order; nil if nothing does.
+func wishesOf(w *configs.VOWorkload, jobs int, seed uint64) []wish {
+	if w == nil || w.Cancel == 0 && w.Modify == 0 {
+		return nil
+	}
+	stream := rand.New(rand.NewPCG(seed, 0))
+	happens := func(share configs.Thousandths) bool { return stream.Int64N(int64(configs.One)) < int64(share) }
+	between := func(r configs.Range[configs.Thousandths]) configs.Thousandths { return evenly(stream, r) }
+	list := make([]wish, jobs)
+	for i := range list {
+		list[i] = wish{cancels: happens(w.Cancel), cancelAt: between(w.CancelAt),
+			modifies: happens(w.Modify), modifyAt: between(w.ModifyAt), length: between(w.ModifyLength)}
+	}
+	return list
+}
+
+// evenly draws a number of a range.
+func evenly(stream *rand.Rand, r configs.Range[configs.Thousandths]) configs.Thousandths {
+	return r.Lo + configs.Thousandths(stream.Int64N(int64(r.Hi-r.Lo)+1))
+}
+
+// part is so much of a duration; a hundredfold of the longest fits.
+func part(d bourse.Duration, share configs.Thousandths) bourse.Duration {
+	return d * bourse.Duration(share) / bourse.Duration(configs.One)
+}
+
+// shorten has the jobs of a workload end when its key says, by what they really take.
+func shorten(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
+	if w.Run.Hi == 0 || w.Run.Lo == configs.One { // not read from a file, or all of it
+		return
+	}
+	stream := rand.New(rand.NewPCG(seed, 0))
+	for i := range jobs {
+		j := &jobs[i]
+		takes := j.Length
+		if j.Run > 0 {
+			takes = j.Run
+		}
+		j.Run = max(part(takes, evenly(stream, w.Run)), bourse.Millisecond)
+	}
+}
+
+// booked tells the users that a job of theirs has a window.
+type booked struct {
+	job   string
+	start bourse.Time
+}
+
+// turnOf is the alarm of a user who wishes something of a job.
+type turnOf struct {
+	job     int // of the users' jobs
+	cancels bool
+}
+
+// Kind names the message.
+func (booked) Kind() string { return "Booked" }
+
+// Kind names the alarm.
+func (turnOf) Kind() string { return "TurnOf" }
+
+// notify has a broker's users hear of each window that is booked for a job: a hook of
+// the world's.
+func (w *world) notify(broker, users agents.ID) {
+	open := map[bourse.TxID]booked{}
+	w.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+		if id != broker {
+			return
+		}
+		for _, f := range out.Facts {
+			switch f := f.(type) {
+			case bourse.TxBegun:
+				if f.Repairs == (bourse.LegID{}) && f.Replaces == nil {
+					open[f.Tx] = booked{f.Job, f.Legs[0].Start}
+				}
+			case bourse.TxDecided:
+				if b, ok := open[f.Tx]; ok && f.Commit {
+					w.sim.Post(now, users, b)
+				}
+				delete(open, f.Tx)
+			}
+		}
+	})
+}
+
+// book sets the alarms of what the user of a job wishes of it. A job that loses its
+// window and gets another one is not looked at again.
+func (u *users) book(now bourse.Time, b booked, out *agents.Outbox) {
+	i, ok := u.index[b.job]
+	if !ok {
+		return
+	}
+	delete(u.index, b.job)
+	at := func(share configs.Thousandths) bourse.Time {
+		return now.Add(part(b.start.Sub(now), share))
+	}
+	x := &u.wishes[i]
+	if x.modifies {
+		out.Alarm(at(x.modifyAt), turnOf{i, false})
+	}
+	if x.cancels {
+		out.Alarm(at(x.cancelAt), turnOf{i, true})
+	}
+}
+
+// wish has the broker hear what a user wishes of a job.
+func (u *users) wish(t turnOf, out *agents.Outbox) {
+	j := &u.jobs[t.job]
+	if t.cancels {
+		out.Send(u.broker, agents.JobCancel{Job: j.Name, User: j.User})
+		return
+	}
+	r := j.Request
+	r.Length = max(part(r.Length, u.wishes[t.job].length), bourse.Millisecond)
+	r.Budget = max(r.Budget, r.DefaultBudget())
+	out.Send(u.broker, agents.JobModify{Job: j.Name, User: j.User, Request: r})
+}
