@@ -187,6 +187,7 @@ min_performance = [0.25, 2]
 max_price = [0.5, 0.75]
 deadline = "6h"
 run = [0.2, 1.0]
+ahead = "1h"
 cancel = 0.1
 cancel_at = [0, 0.5]
 modify = 0.05
@@ -227,7 +228,7 @@ modify_length = [1, 2]
 	}
 	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
 		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour, Fix: One,
-		Run: Range[Thousandths]{200, 1000}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
+		Ahead: bourse.Hour, Run: Range[Thousandths]{200, 1000}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
 	}
 	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.

@@ -120,6 +120,9 @@ type VOWorkload struct {
 	Flexible          Range[bourse.Duration]
 	Fix, Alternatives Thousandths
 
+	// Ahead is how long before it may start a job is submitted; default 0.
+	Ahead bourse.Duration
+
 	// Run is what a job really takes, over its length, drawn evenly; default 1..1. Of a
 	// trace it is so much of what the trace says that it takes.
 	Run Range[Thousandths]
@@ -146,6 +149,7 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 		between("flexible", &w.Flexible, Range[bourse.Duration]{}, "how much later than agreed a job on one site may start, drawn evenly"),
 		share("fix", &w.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
 		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
+		span("ahead", &w.Ahead, 0, 0, "how long before it may start a job is submitted"),
 		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "what a job really takes, over its length, drawn evenly; of a trace over what the trace says"),
 		share("cancel", &w.Cancel, 0, 0, One, "the share of the jobs with a window that their user gives up"),
 		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when, over the time from the booking to the start, drawn evenly"),

@@ -38,6 +38,13 @@ func evenly(stream *rand.Rand, r configs.Range[configs.Thousandths]) configs.Tho
 	return r.Lo + configs.Thousandths(stream.Int64N(int64(r.Hi-r.Lo)+1))
 }
 
+// ahead has the jobs of a workload submitted so long before they may start.
+func ahead(w *configs.VOWorkload, jobs []bourse.Job) {
+	for i := range jobs {
+		jobs[i].Ready = jobs[i].Submit.Add(w.Ahead)
+	}
+}
+
 // part is so much of a duration; a hundredfold of the longest fits.
 func part(d bourse.Duration, share configs.Thousandths) bourse.Duration {
 	return d * bourse.Duration(share) / bourse.Duration(configs.One)

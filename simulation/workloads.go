@@ -204,6 +204,7 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 	}
 	loose := func(jobs []bourse.Job, err error) ([]bourse.Job, error) {
 		loosen(w, jobs, SeedOf(seed, "flexible "+b.Name))
+		ahead(w, jobs)
 		shorten(w, jobs, SeedOf(seed, "run "+b.Name))
 		return jobs, err
 	}

@@ -41,6 +41,7 @@ func experiments() []experiment {
 		studyBalance(),
 		studyPlanning(),
 		studyForecast(),
+		studyHoarding(),
 	}
 }
 
