@@ -3,6 +3,7 @@ package simulation
 import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // ReplaySummary is a replay in figures. Times are in seconds; means over no
@@ -28,7 +29,7 @@ type ReservationSummary struct {
 }
 
 // SlowdownThreshold keeps very short jobs from ruling the bounded slowdown.
-const SlowdownThreshold = 10 * bourse.Second
+const SlowdownThreshold = workload.SlowdownBound
 
 // Figures add up the figures of a replay, outcome by outcome, in the order of the
 // trace: sums of floats depend on it. The zero Figures are of no outcome.

@@ -24,7 +24,36 @@ type Tally struct {
 	NoProcessors int // dropped: neither allocated nor requested are known
 	NoEstimate   int // kept: the run stands for the estimate
 	Cut          int // kept: the run is cut at the estimate
+	Logged       Logged
 }
+
+// Logged is how the jobs that were kept fared on the machine of the log, those whose
+// record says how long they waited.
+type Logged struct {
+	Jobs      int
+	wait      bourse.Duration // sums
+	slowdowns float64
+}
+
+// SlowdownBound keeps very short jobs from ruling a bounded slowdown.
+const SlowdownBound = 10 * bourse.Second
+
+// add counts a record.
+func (l *Logged) add(r *Record) {
+	wait, run := bourse.Duration(r[WaitTime].Millis()), max(r.Run(), 0)
+	if wait < 0 {
+		return
+	}
+	l.Jobs++
+	l.wait += wait
+	l.slowdowns += max(1, (wait+run).Seconds()/max(run, SlowdownBound).Seconds())
+}
+
+// MeanWait is in seconds, 0 of no job.
+func (l *Logged) MeanWait() float64 { return l.wait.Seconds() / float64(max(l.Jobs, 1)) }
+
+// BoundedSlowdown is the mean over the jobs, 0 of none.
+func (l *Logged) BoundedSlowdown() float64 { return l.slowdowns / float64(max(l.Jobs, 1)) }
 
 // Jobs makes jobs out of the records, in their order: processors are those
 // allocated, else those requested; an estimate of 0 or less becomes the run;
@@ -78,6 +107,7 @@ func (opt *JobOptions) job(r *Record, end bourse.Time, tally *Tally) (bourse.Loc
 		j.Run = j.Estimate
 	}
 	tally.Jobs++
+	tally.Logged.add(r)
 	return j, true
 }
 

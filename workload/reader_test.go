@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -275,6 +276,26 @@ func TestHeader_KeysAreFoundWhateverTheirCase(t *testing.T) {
 	}
 }
 
+// The mean is of the jobs that are kept and whose record says how long they waited: 10,
+// 20 and 0 s here. The run of the log counts, not what is left of it.
+func TestJobs_WhatTheLogSaysOfWaits(t *testing.T) {
+	t.Parallel()
+	rec := func(wait, run, estimate string) string {
+		return fmt.Sprintf("9 100 %s %s 1 -1 -1 1 %s -1 1 7 -1 -1 -1 -1 -1 -1\n", wait, run, estimate)
+	}
+	tr := read1(t, rec("10", "20", "60")+rec("20", "100", "60")+rec("0", "5", "60")+
+		rec("-1", "50", "60")+ // not known
+		rec("1000", "0", "60"), Options{}) // never ran
+	_, tally := tr.Jobs(JobOptions{})
+	l := tally.Logged
+	if l.Jobs != 3 || l.MeanWait() != 10 || math.Abs(l.BoundedSlowdown()-(1.5+1.2+1)/3) > 1e-12 {
+		t.Errorf("%d jobs, mean wait %v s, slowdown %v", l.Jobs, l.MeanWait(), l.BoundedSlowdown())
+	}
+	if none := (Logged{}); none.MeanWait() != 0 || none.BoundedSlowdown() != 0 {
+		t.Error("of no jobs there is a mean")
+	}
+}
+
 func TestJobs_RulesOfTheRecords(t *testing.T) {
 	t.Parallel()
 	rec := func(submit, run, alloc, req, estimate string) string {
@@ -288,6 +309,7 @@ func TestJobs_RulesOfTheRecords(t *testing.T) {
 		rec("150", "9", "-1", "0", "60")+ // no processors
 		rec("200", "9", "1", "1", "60"), Options{}) // 100 s after the first: outside a span of 100 s
 	jobs, tally := tr.Jobs(JobOptions{Span: 100 * bourse.Second})
+	tally.Logged = Logged{} // TestJobs_WhatTheLogSaysOfWaits
 	if want := (Tally{Jobs: 3, Later: 1, NeverRan: 2, NoProcessors: 1, NoEstimate: 1, Cut: 1}); tally != want {
 		t.Errorf("%+v, want %+v", tally, want)
 	}

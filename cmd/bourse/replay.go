@@ -87,6 +87,22 @@ type replay struct {
 type replayAnswer struct {
 	simulation.ReplaySummary
 	SimulatedPerSecond *float64 `json:"simulatedPerSecond,omitempty"`
+	Log                *logged  `json:"log,omitempty"` // absent where the trace says of no job how long it waited
+}
+
+// logged is how the same jobs fared on the machine of the log.
+type logged struct {
+	Jobs            int     `json:"jobs"` // whose record says how long they waited
+	MeanWait        float64 `json:"meanWait"`
+	BoundedSlowdown float64 `json:"boundedSlowdown"`
+}
+
+// logOf is what a trace says of the waits of its jobs; nil if nothing.
+func logOf(l *workload.Logged) *logged {
+	if l.Jobs == 0 {
+		return nil
+	}
+	return &logged{l.Jobs, l.MeanWait(), l.BoundedSlowdown()}
 }
 
 func (r *replay) run(file string, out, messages io.Writer) error {
@@ -124,7 +140,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		return err
 	}
 	r.tell(messages, file, trace, tally, result.Refused)
-	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0)}
+	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0), Log: logOf(&tally.Logged)}
 	if r.timing {
 		speed := float64(answer.Jobs) / max(took.Seconds(), 1e-9)
 		answer.SimulatedPerSecond = &speed
@@ -216,8 +232,18 @@ func (r *replay) print(out io.Writer, a *replayAnswer, n [backfill.Reservation +
 			line("  "+c.String(), "%d", n[c])
 		}
 	}
+	log := a.Log
 	line("mean wait", "%.2f h", a.MeanWait/3600)
+	if log != nil {
+		line("  in the log", "%.2f h", log.MeanWait/3600)
+	}
 	line("bounded slowdown", "%.2f", a.BoundedSlowdown)
+	if log != nil {
+		line("  in the log", "%.2f", log.BoundedSlowdown)
+		if log.Jobs < a.Jobs {
+			line("    which knows", "%d waits", log.Jobs)
+		}
+	}
 	line("utilisation", "%.1f %%", 100*a.Utilisation)
 	line("makespan", "%.2f d", a.Makespan/86400)
 	if s := a.ReservationSummary; s != nil {

@@ -28,6 +28,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	defer feed.Close()
 	var figures simulation.Figures
 	var refused int
+	var log *logged
 	var said delayed
 	replay := func(rows *bufio.Writer) error {
 		first, some := feed.Next()
@@ -57,13 +58,15 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 		}
 		said.to(messages)
 		r.tell(messages, file, trace, tally, refused)
+		log = logOf(&tally.Logged)
 		return nil
 	}
-	return r.answer(replay, &figures, out)
+	return r.answer(replay, &figures, &log, out)
 }
 
-// answer runs a streamed replay, with its rows where they belong, and prints the figures.
-func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Figures, out io.Writer) error {
+// answer runs a streamed replay, with its rows where they belong, and prints the figures
+// beside those of the log, which it has found.
+func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Figures, log **logged, out io.Writer) error {
 	var unwritten, wrong error
 	if r.jobsOut == "" {
 		wrong = replay(nil)
@@ -80,7 +83,7 @@ func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Fi
 	if wrong != nil {
 		return wrong
 	}
-	a := replayAnswer{ReplaySummary: figures.Summary(r.procs)}
+	a := replayAnswer{ReplaySummary: figures.Summary(r.procs), Log: *log}
 	var err error
 	if r.json {
 		err = writeJSON(out, a)

@@ -87,6 +87,44 @@ func TestReplay_JSONHasTheContractsKeys(t *testing.T) {
 	}
 }
 
+// What the log says of the same jobs stands beside what the replay gives, whether the
+// trace is read as it is replayed or whole; a trace that says nothing has no such lines.
+func TestReplay_WaitsOfTheLogStandBeside(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "log.swf")
+	lines := "1 0 30 60 1 -1 -1 1 60 -1 1 7 -1 -1 -1 -1 -1 -1\n2 10 -1 60 1 -1 -1 1 60 -1 1 7 -1 -1 -1 -1 -1 -1\n3 10 90 60 1 -1 -1 1 60 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--timing"}} { // --timing reads the whole trace first
+		out, _, err := runCommand(t.Context(), append([]string{"replay", file, "--procs", "1", "--json"}, flags...)...)
+		var got struct {
+			MeanWait float64
+			Log      *struct {
+				Jobs                      int
+				MeanWait, BoundedSlowdown float64
+			}
+		}
+		if err != nil || json.Unmarshal([]byte(out), &got) != nil || got.Log == nil {
+			t.Fatal(err, out)
+		}
+		if got.MeanWait != 160.0/3 || got.Log.Jobs != 2 || got.Log.MeanWait != 60 || got.Log.BoundedSlowdown != 2 {
+			t.Errorf("%v: %s", flags, out)
+		}
+	}
+	out, _, err := runCommand(t.Context(), "replay", file, "--procs", "1")
+	if err != nil || !strings.Contains(out, "  in the log             0.02 h\n") || !strings.Contains(out, "which knows          2 waits\n") {
+		t.Error(err, out)
+	}
+	mute := strings.NewReplacer(" 30 60 ", " -1 60 ", " 90 60 ", " -1 60 ").Replace(lines)
+	if err := os.WriteFile(file, []byte(mute), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err := runCommand(t.Context(), "replay", file, "--procs", "1"); err != nil || strings.Contains(out, "log") {
+		t.Error(err, out)
+	}
+}
+
 func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 	t.Parallel()
 	with, _, err := replayTiny(t, "--procs=4", "--json")
