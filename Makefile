@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint vuln test race plants determinism bench drill speed slurm slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln test race plants determinism bench drill replica-drill speed slurm slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -62,9 +62,16 @@ drill:
 	go test -race ./simulation/drill -count 1 -timeout 30m -drill.long -drill.seed $(SEED)
 	go test -race -short $(RACE_LONG:%=./%) -count 1 -timeout 60m
 
-# The federation's rows of docs/PERFORMANCE.md.
+# A broker that three processes hold, whose leaders are killed; 100 take some 12 min.
+# KILLS=N for fewer, SEED=N for other moments.
+KILLS ?= 100
+replica-drill:
+	go test ./simulation/drill -run TestReplicas_WhatWasAcknowledged -count 1 -timeout 1h -v -drill.kills $(KILLS) -drill.seed $(SEED)
+
+# The federation's rows of docs/PERFORMANCE.md. AGAINST=BINARY measures another build of
+# bourse beside this one, in turns.
 speed:
-	go test ./simulation/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v
+	go test ./simulation/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v $(if $(AGAINST),-drill.against $(AGAINST))
 
 # Real Slurm clusters on this machine; with ROOT=DIR those of another release in a
 # folder of its own (tools/slurm_root.sh).

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +23,13 @@ import (
 )
 
 var (
-	long  = flag.Bool("drill.long", false, "run the long forms")
-	seed  = flag.Uint64("drill.seed", 1, "draws jobs and moments")
-	speed = flag.Bool("drill.speed", false, "measure what docs/PERFORMANCE.md tables")
-	keep  = flag.Bool("drill.keep", false, "keep the folders of federations")
-	built = flag.String("drill.bourse", "", "hold this binary to its promises instead of one built from here")
+	long    = flag.Bool("drill.long", false, "run the long forms")
+	seed    = flag.Uint64("drill.seed", 1, "draws jobs and moments")
+	speed   = flag.Bool("drill.speed", false, "measure what docs/PERFORMANCE.md tables")
+	keep    = flag.Bool("drill.keep", false, "keep the folders of federations")
+	built   = flag.String("drill.bourse", "", "hold this binary to its promises instead of one built from here")
+	against = flag.String("drill.against", "", "with -drill.speed: measure this binary beside")
+	kills   = flag.Int("drill.kills", 0, "how many leaders of a broker's replicas are killed; 0: 5, or 25 in the long form")
 )
 
 // binary is bourse, built once for all tests, with the race detector if they
@@ -67,10 +70,12 @@ func build(run func() int) int {
 
 // plan says of what a federation consists. The zero plan is of three sites.
 type plan struct {
-	sites   []sitePlan
-	profile string // of gossip; "": fast
-	broker  string // further keys of [broker]
-	level   string // of logs; "": info
+	sites    []sitePlan
+	profile  string // of gossip; "": fast
+	broker   string // further keys of [broker]
+	level    string // of logs; "": info
+	replicas int    // processes that hold the broker; 0: one alone
+	program  string // that it runs; "": the one that was built
 }
 
 // sitePlan is one site of one group.
@@ -93,10 +98,15 @@ type federation struct {
 	dir     string
 	profile string
 	level   string
+	program string
 	ca      *certificate.Authority
 	net     string // 127.A.B.: what all addresses begin with
 	agents  []*agent
 	broker  *agent
+	// Those that hold the broker together, it the first of them; nil: it is alone. What the
+	// others send one goes by its passage.
+	replicas []*agent
+	passages []*passage
 
 	mu    sync.Mutex
 	api   *client.Client // to the broker where the context said that it is
@@ -107,6 +117,7 @@ type federation struct {
 type agent struct {
 	f          *federation
 	role, name string
+	number     int    // among the replicas; 0: it is none
 	keys       string // of its file, above the tables of a process
 	nodes      int
 	dir        string
@@ -136,7 +147,7 @@ func lay(t *testing.T, p plan) *federation {
 	dir, err := os.MkdirTemp("", "drill-")
 	must(t, err)
 	n := federations.Add(1)
-	f := &federation{t: t, dir: dir, profile: p.profile, level: p.level, net: fmt.Sprintf("127.%d.%d.", 10+os.Getpid()%200, n)}
+	f := &federation{t: t, dir: dir, profile: p.profile, level: p.level, program: p.program, net: fmt.Sprintf("127.%d.%d.", 10+os.Getpid()%200, n)}
 	if f.profile == "" {
 		f.profile = "fast"
 	}
@@ -155,6 +166,9 @@ func lay(t *testing.T, p plan) *federation {
 	}
 	for _, s := range p.sites {
 		f.addSite(s)
+	}
+	if p.replicas > 0 {
+		f.replicate(p.replicas)
 	}
 	f.write()
 	return f
@@ -194,10 +208,20 @@ func (a *agent) issue(ca *certificate.Authority, r certificate.Request) {
 // file is the agent's configuration.
 func (a *agent) file() string { return filepath.Join(a.dir, a.role+".toml") }
 
-// journal is the folder of its journals.
+// journal is the folder of its journals, facts that of the one of its facts.
 func (a *agent) journal() string { return filepath.Join(a.dir, "journal") }
 
-func (a *agent) id() string { return a.role + ":" + a.name }
+func (a *agent) facts() string {
+	role, name, _ := strings.Cut(a.id(), ":")
+	return filepath.Join(a.journal(), role+"-"+url.PathEscape(name))
+}
+
+func (a *agent) id() string {
+	if a.number > 0 {
+		return fmt.Sprintf("replica:%s/%d", a.name, a.number)
+	}
+	return a.role + ":" + a.name
+}
 
 func (a *agent) api() string { return fmt.Sprintf("https://%s:%d", a.host, apiPort) }
 
@@ -210,6 +234,9 @@ func (f *federation) write() {
 		seeds = append(seeds, fmt.Sprintf("\"%s:%d\"", a.host, gossipPort))
 	}
 	c := client.Context{Broker: f.broker.api(), Sites: map[string]string{}, CA: "ca/ca.pem", Certificate: "ca/operator-olga.pem", Key: "ca/operator-olga.key"}
+	for _, a := range f.replicas[min(1, len(f.replicas)):] {
+		c.Replicas = append(c.Replicas, a.api())
+	}
 	for _, a := range f.agents {
 		base := "../ca/" + a.role + "-" + a.name
 		text := fmt.Sprintf(`%s
@@ -279,7 +306,7 @@ func (f *federation) start() {
 	for _, a := range f.agents {
 		a.ready()
 	}
-	eventually(f.t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == len(f.agents)-1 })
+	eventually(f.t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == len(f.agents)-max(1, len(f.replicas)) })
 }
 
 // usable counts the sites that have answered the broker's last cycle and may be
@@ -359,6 +386,9 @@ func (f *federation) end() {
 		if a.running() {
 			a.kill()
 		}
+	}
+	for _, p := range f.passages {
+		p.close()
 	}
 	if !f.t.Failed() && !*keep {
 		must(f.t, os.RemoveAll(f.dir))

@@ -5,7 +5,6 @@ package drill
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -172,10 +171,10 @@ type legHistory struct {
 	exempt map[bourse.LegID]bool
 }
 
-// readLegs reads the journal of a broker's process.
-func readLegs(dir, broker string) (*legHistory, error) {
+// readLegs reads the journal of a broker's process, or of a replica's.
+func readLegs(dir string) (*legHistory, error) {
 	h := &legHistory{torture.NewHistory(), map[bourse.TxID]*bourse.TxBegun{}, map[bourse.TxID]int{}, map[string][]bourse.LegID{}, map[bourse.LegID]bool{}}
-	folder, err := journal.LookInto(filepath.Join(dir, "broker-"+broker))
+	folder, err := journal.LookInto(dir)
 	if err != nil {
 		return nil, err
 	}

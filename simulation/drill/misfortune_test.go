@@ -212,7 +212,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 // copies makes a copy of an agent's journal, by name that of the agent.
 func (f *federation) copies(a *agent) {
 	f.t.Helper()
-	out, messages, exit := f.bourse("journal", "copy", filepath.Join(a.journal(), a.role+"-"+a.name), "@backup/"+a.role+"-"+a.name)
+	out, messages, exit := f.bourse("journal", "copy", a.facts(), "@backup/"+a.role+"-"+a.name)
 	if exit != 0 {
 		f.t.Fatalf("journal copy: exit %d\n%s%s", exit, out, messages)
 	}
@@ -221,7 +221,7 @@ func (f *federation) copies(a *agent) {
 // putBack puts the copy in the place of the journal, as docs/BACKUP.md says.
 func (f *federation) putBack(a *agent) {
 	f.t.Helper()
-	folder := filepath.Join(a.journal(), a.role+"-"+a.name)
+	folder := a.facts()
 	aside := f.t.TempDir()
 	must(f.t, os.Rename(folder, filepath.Join(aside, "journal")))
 	must(f.t, os.Rename(filepath.Join(f.dir, "backup", a.role+"-"+a.name), folder))
@@ -230,7 +230,7 @@ func (f *federation) putBack(a *agent) {
 // shown is what bourse journal show prints of one kind of facts, as JSON.
 func (f *federation) shown(a *agent, kind string) string {
 	f.t.Helper()
-	out, messages, exit := f.bourse("journal", "show", "--json", "--kind", kind, filepath.Join(a.journal(), a.role+"-"+a.name))
+	out, messages, exit := f.bourse("journal", "show", "--json", "--kind", kind, a.facts())
 	if exit != 0 {
 		f.t.Fatalf("journal show: exit %d\n%s%s", exit, out, messages)
 	}

@@ -5,6 +5,7 @@ package drill
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -33,7 +34,7 @@ type life struct {
 // goes on in the file "log" of its folder.
 func (a *agent) start() {
 	a.f.t.Helper()
-	program := binary
+	program := cmp.Or(a.f.program, binary)
 	if a.clock != "" {
 		program = wrongClocked(a.f.t)
 	}
@@ -109,6 +110,16 @@ func (a *agent) running() bool {
 
 // pid is the process; where it is started within something, that execs.
 func (a *agent) pid() int { return a.cmd.Process.Pid }
+
+// process is pid, for whoever does not start it.
+func (a *agent) process() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cmd == nil {
+		return 0
+	}
+	return a.pid()
+}
 
 func (a *agent) signal(s syscall.Signal) {
 	a.f.t.Helper()

@@ -5,7 +5,6 @@ package drill
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -66,7 +65,7 @@ func flock(user string, first, n int) web.Batch {
 // one that planned it.
 func (f *federation) waited(user string) map[string]int {
 	f.t.Helper()
-	folder, err := journal.LookInto(filepath.Join(f.broker.journal(), "broker-vo1"))
+	folder, err := journal.LookInto(f.broker.facts())
 	must(f.t, err)
 	defer func() { _ = folder.Close() }()
 	cycles, since, tried := 0, map[string]int{}, map[string]int{}

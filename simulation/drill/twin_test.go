@@ -47,7 +47,7 @@ func TestTwin_AtMostOneOfTwoBrokersGoesOnTakingJobs(t *testing.T) {
 			eventually(t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == 3 })
 			f.place("before", 200, bourse.Second, 20*time.Second)
 			if c.copied {
-				_, messages, exit := f.bourse("journal", "copy", filepath.Join(f.broker.journal(), "broker-vo1"), filepath.Join(twin.journal(), "broker-vo1"))
+				_, messages, exit := f.bourse("journal", "copy", f.broker.facts(), filepath.Join(twin.journal(), "broker-vo1"))
 				if exit != 0 {
 					t.Fatal(messages)
 				}

@@ -140,7 +140,7 @@ func (c *Context) ToBroker() (*Client, error) {
 	if err != nil || len(c.Replicas) == 0 {
 		return x, err
 	}
-	r := &replicas{}
+	r := &replicas{slow: slowReplica}
 	for _, address := range append([]string{c.Broker}, c.Replicas...) {
 		one, err := c.to(address, certificate.Broker, "", "the broker")
 		if err != nil {

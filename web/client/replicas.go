@@ -1,18 +1,25 @@
 package client
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"sync/atomic"
+	"time"
 )
 
 // replicas carries requests to whichever of the processes that hold a broker leads. One
-// that does not says who does; where none answers, the next one is asked.
+// that does not says who does; where none answers, the next one is asked. One that takes
+// its time may hang, or wait in vain for the others: then they are asked too, and the
+// first answer of one that leads counts. So a request must be one that may be repeated.
 type replicas struct {
 	list []replica
-	now  atomic.Int64 // the one that has answered last
+	now  atomic.Int64  // the one that has answered last
+	slow time.Duration // after so long without an answer another one is asked too
 }
+
+const slowReplica = time.Second
 
 // replica is one of the processes.
 type replica struct {
@@ -20,44 +27,47 @@ type replica struct {
 	by   http.RoundTripper
 }
 
-// RoundTrip asks each replica once at most, beginning with the one that answered last. A
-// request whose body cannot be read again is made once.
+// RoundTrip asks replicas, beginning with the one that answered last. It gives up when all
+// have said that they do not lead, and waits for who says nothing. A request whose body
+// cannot be read again is made once.
 func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
-	at := int(r.now.Load())
-	for try := 1; ; try++ {
-		to := &r.list[at]
-		one := q.Clone(q.Context())
-		one.URL.Scheme, one.URL.Host, one.Host = to.base.Scheme, to.base.Host, ""
-		if try > 1 && q.GetBody != nil {
-			var err error
-			if one.Body, err = q.GetBody(); err != nil {
-				return nil, err
+	once := q.Body != nil && q.GetBody == nil
+	if q.Body != nil && !once {
+		defer func() { _ = q.Body.Close() }()
+	}
+	a := asked{replicas: r, q: q, answers: make(chan answer, len(r.list)), stop: make([]context.CancelFunc, len(r.list))}
+	defer a.end()
+	a.ask(int(r.now.Load()))
+	slow := time.NewTicker(r.slow)
+	defer slow.Stop()
+	for said := 1; ; {
+		select {
+		case x := <-a.answers:
+			a.stop[x.at] = nil
+			a.open--
+			if x.leads() {
+				r.now.Store(int64(x.at))
+				return x.Response, nil
 			}
-		}
-		answer, err := to.by.RoundTrip(one)
-		moved := err == nil && answer.StatusCode == http.StatusTemporaryRedirect
-		if err == nil && !moved && answer.StatusCode != http.StatusServiceUnavailable {
-			r.now.Store(int64(at))
-			return answer, nil
-		}
-		next := (at + 1) % len(r.list)
-		if moved {
-			if i := r.at(answer.Header.Get("Location")); i >= 0 {
+			next := (x.at + 1) % len(r.list)
+			if i := r.at(x.leader()); i >= 0 {
 				next = i
 			}
-		}
-		r.now.Store(int64(next))
-		if try > len(r.list) || q.Context().Err() != nil || q.Body != nil && q.GetBody == nil {
-			if moved { // it is told to come again
-				answer.StatusCode = http.StatusServiceUnavailable
-				answer.Status = "503 " + http.StatusText(answer.StatusCode)
+			r.now.Store(int64(next))
+			enough := said > len(r.list) || q.Context().Err() != nil || once
+			if enough && a.open == 0 {
+				return x.comeAgain()
 			}
-			return answer, err
+			x.drop()
+			if said++; !enough {
+				a.ask(next)
+			}
+		case <-slow.C:
+			if !once {
+				said = 1
+				a.ask(a.another())
+			}
 		}
-		if err == nil {
-			_ = answer.Body.Close()
-		}
-		at = next
 	}
 }
 
@@ -68,4 +78,100 @@ func (r *replicas) at(address string) int {
 		return -1
 	}
 	return slices.IndexFunc(r.list, func(x replica) bool { return x.base.Host == u.Host })
+}
+
+// asked is a request under way.
+type asked struct {
+	*replicas
+	q       *http.Request
+	answers chan answer
+	stop    []context.CancelFunc // by replica: ends the request there; nil: it is not being asked
+	open    int                  // that are being asked
+	last    int                  // that was asked
+}
+
+// ask asks a replica.
+func (a *asked) ask(at int) {
+	if a.stop[at] != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(a.q.Context())
+	a.stop[at], a.last = stop, at
+	a.open++
+	to := &a.list[at]
+	one := a.q.Clone(ctx)
+	one.URL.Scheme, one.URL.Host, one.Host = to.base.Scheme, to.base.Host, ""
+	go func() {
+		x := answer{at: at, stop: stop}
+		if a.q.GetBody != nil {
+			one.Body, x.err = a.q.GetBody()
+		}
+		if x.err == nil {
+			x.Response, x.err = to.by.RoundTrip(one)
+		}
+		a.answers <- x
+	}()
+}
+
+// another is the next one that is not being asked, or the last one if all are.
+func (a *asked) another() int {
+	for i := range a.list {
+		if at := (a.last + 1 + i) % len(a.list); a.stop[at] == nil {
+			return at
+		}
+	}
+	return a.last
+}
+
+// end lets go of those that are still being asked.
+func (a *asked) end() {
+	for _, stop := range a.stop {
+		if stop != nil {
+			stop()
+		}
+	}
+	go func() {
+		for range a.open {
+			x := <-a.answers
+			x.drop()
+		}
+	}()
+}
+
+// answer is what one has answered, or err.
+type answer struct {
+	*http.Response
+	err  error
+	at   int
+	stop context.CancelFunc
+}
+
+// leads reports whether it is of one that leads.
+func (x *answer) leads() bool {
+	return x.err == nil && x.StatusCode != http.StatusTemporaryRedirect && x.StatusCode != http.StatusServiceUnavailable
+}
+
+// leader is the address that it names, "" if none.
+func (x *answer) leader() string {
+	if x.err != nil || x.StatusCode != http.StatusTemporaryRedirect {
+		return ""
+	}
+	return x.Header.Get("Location")
+}
+
+// drop has no more to do with it.
+func (x *answer) drop() {
+	if x.err == nil {
+		_ = x.Body.Close()
+	}
+	x.stop()
+}
+
+// comeAgain makes of an answer that names another leader one that says to come again.
+func (x *answer) comeAgain() (*http.Response, error) {
+	if x.leader() != "" {
+		x.StatusCode = http.StatusServiceUnavailable
+		x.Status = "503 " + http.StatusText(x.StatusCode)
+	}
+	return x.Response, x.err
 }

@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// several returns a client of processes that hold a broker together.
+func several(t *testing.T, slow time.Duration, handlers ...http.HandlerFunc) (*Client, []string) {
+	t.Helper()
+	r := &replicas{slow: slow}
+	var urls []string
+	for _, h := range handlers {
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
+		base, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.list = append(r.list, replica{base, http.DefaultTransport})
+		urls = append(urls, server.URL)
+	}
+	return &Client{base: urls[0], peer: "the broker", http: &http.Client{Transport: r}, tries: 1}, urls
+}
+
+// hangs says nothing until the caller has gone.
+func hangs(calls *atomic.Int32) http.HandlerFunc {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		<-r.Context().Done()
+	}
+}
+
+func answers(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id":"wave"}`)) }
+
+func comeAgain(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+
+// A process that hangs is the first of the list for every command anew: it costs each of
+// them a moment, not its time.
+func TestReplicas_OneThatHangsIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	var hung atomic.Int32
+	c, _ := several(t, 10*time.Millisecond, hangs(&hung), comeAgain, answers)
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	for range 2 {
+		if j, err := c.Job(ctx, "wave"); err != nil || j.ID != "wave" {
+			t.Fatalf("%+v, %v", j, err)
+		}
+	}
+	if n := hung.Load(); n != 1 {
+		t.Errorf("the one that hangs was asked %d times; the second call begins with the one that has answered", n)
+	}
+}
+
+// A leader that takes its time is waited for: it is asked once, whatever the others say.
+func TestReplicas_ASlowLeaderIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	var calls, others atomic.Int32
+	enough := make(chan struct{})
+	var leader string
+	elsewhere := func(w http.ResponseWriter, r *http.Request) {
+		if others.Add(1) == 4 {
+			close(enough)
+		}
+		http.Redirect(w, r, leader+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+	}
+	c, urls := several(t, 10*time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		<-enough
+		answers(w, r)
+	}, elsewhere, comeAgain)
+	leader = urls[0]
+	if j, err := c.Job(t.Context(), "wave"); err != nil || j.ID != "wave" || calls.Load() != 1 {
+		t.Errorf("%+v, %v, asked %d times", j, err, calls.Load())
+	}
+}
+
+// Where none leads whoever asks is told at once, and says when it asks again.
+func TestReplicas_NoneThatLeadsIsAnAnswerToo(t *testing.T) {
+	t.Parallel()
+	c, _ := several(t, time.Hour, comeAgain, comeAgain, comeAgain)
+	_, err := c.Job(t.Context(), "wave")
+	if p, ok := err.(*Problem); !ok || p.Status != http.StatusServiceUnavailable { //nolint:errorlint // as the client returns it
+		t.Errorf("%v", err)
+	}
+}
