@@ -37,6 +37,7 @@ type Options struct {
 	Agent    agents.ID // "broker:vo1" or "site:north"
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
+	VOs      func() []string // those that the agent is a member of at present; nil: nobody is told
 
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501

@@ -106,6 +106,14 @@ func (p *process) members() []*membership {
 	return p.in
 }
 
+// voNames are the VOs that the process is a member of at present.
+func (p *process) voNames() (list []string) {
+	for _, m := range p.members() {
+		list = append(list, m.gossip.VO)
+	}
+	return list
+}
+
 // become says which those are from now on. A list that was handed out stays as it is.
 func (p *process) become(list []*membership) {
 	p.changing.Lock()
