@@ -80,6 +80,12 @@ v.load({until: 8 * hour, now: hour, siteColumns: [{name: "Nodes", kind: "number"
 	is("panel and light after the job has gone", `document.querySelector(".panel").hidden + " " + v.gantt.lit + " " + v.jobs.shown.length`, "true null 2")
 	b.do(t, script(`void v.charts.element.scrollIntoView()`), chromedp.WaitReady(chromedp.CSS(".uplot")))
 	is("prices and use end now", `String(v.charts.plots.map(p => p.data[0].at(-1) / hour))`, "2,2")
+	// On a phone the words of a group stand above its blocks, not on them.
+	b.do(t, chromedp.EmulateViewport(390, 900))
+	b.drawn(t)
+	is("room for the words of groups", `v.gantt.items.filter(i => i.row !== undefined).map(i => i.band.y - i.y >= 14 && i.band.y + i.band.h <= i.y + i.h).join(" ")`, "true")
+	b.do(t, chromedp.EmulateViewport(1280, 1000))
+	b.drawn(t)
 	b.isWide(t)
 	b.isQuiet(t)
 }
