@@ -119,23 +119,36 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	}
 	f := ers.co.newTx(e.job, len(a.Legs))
 	f.Alternative, f.Limits, f.Request = a.Number, limits, e.request
-	f.Replaces, f.Versions = make([]bourse.LegID, len(a.Legs)), make([]uint32, len(a.Legs))
-	taken := map[bourse.LegID]bool{}
 	for i := range a.Legs {
-		site := siteName(e.sites[a.Legs[i].Site])
-		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.Legs[i].What)
-		f.Replaces[i], f.Versions[i] = ers.replaced(e.job, site, taken)
+		f.Sites, f.Legs = append(f.Sites, siteName(e.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
+	f.Replaces, f.Versions = e.job.replaced(f.Sites, f.Legs)
 	f.Flex = flex
 	e.try = ers.co.open(now, f, nil, false, out)
 }
 
-// replaced picks the leg at a site that a new one is to take the place of.
-func (ers *errands) replaced(j *job, site string, taken map[bourse.LegID]bool) (bourse.LegID, uint32) {
+// replaced picks the legs that new ones are to take the place of, each at its own
+// site. One of the same group comes before others: it is that which may stand in the
+// way, by its nodes and by what the site allows of a group.
+func (j *job) replaced(sites []string, legs []bourse.Leg) ([]bourse.LegID, []uint32) {
+	ids, versions := make([]bourse.LegID, len(legs)), make([]uint32, len(legs))
+	for _, alike := range []bool{true, false} {
+		for i := range legs {
+			if ids[i] == (bourse.LegID{}) {
+				ids[i], versions[i] = j.legAt(sites[i], func(old bourse.LegID, group string) bool {
+					return (group == legs[i].Group) == alike && !slices.Contains(ids, old)
+				})
+			}
+		}
+	}
+	return ids, versions
+}
+
+// legAt is the first confirmed leg of a job at a site that suits, and its version.
+func (j *job) legAt(site string, suits func(id bourse.LegID, group string) bool) (bourse.LegID, uint32) {
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if l := &t.legs[i]; t.sites[i] == site && l.state == bourse.Confirmed && !taken[t.leg(i)] {
-				taken[t.leg(i)] = true
+			if l := &t.legs[i]; t.sites[i] == site && l.state == bourse.Confirmed && suits(t.leg(i), l.what.Group) {
 				return t.leg(i), max(l.version, 1)
 			}
 		}

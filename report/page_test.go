@@ -340,6 +340,31 @@ func TestStudy_DrawsIntervalsBesideThePaper(t *testing.T) {
 	}
 }
 
+// Where nothing varies there is nothing to see: no figure, but a word that says so. A
+// paper's number beside it, an interval, or one more value make a figure.
+func TestStudy_DrawsNoFigureWhereNothingVaries(t *testing.T) {
+	t.Parallel()
+	row := func(measure, setting string, here, ci float64) report.StudyRow {
+		return report.StudyRow{Measure: measure, Setting: setting, Here: here, CI95: ci, Runs: 3}
+	}
+	paper := row("paper", "a", 5, 0)
+	paper.Number, paper.Paper, paper.Said = true, 4, "4"
+	s := report.Study{Name: "x", Plain: true, Rows: []report.StudyRow{row("vo1: placed %", "a", 100, 0), row("vo1: placed %", "b", 100, 0),
+		row("wait", "a", 100, 0), row("wait", "b", 100, 2), row("cost", "a", 3, 0), row("cost", "b", 4, 0), row("alone", "a", 1, 0), paper, row("paper", "b", 5, 0),
+		row("none", "a", math.NaN(), math.NaN()), row("none", "b", math.NaN(), math.NaN())}}
+	var drawn []string
+	for _, p := range s.Plots() {
+		drawn = append(drawn, p.Title)
+	}
+	if got := strings.Join(drawn, ", "); got != "wait, cost, paper" {
+		t.Errorf("drawn are %s", got)
+	}
+	var page bytes.Buffer
+	if err := s.Write(&page); err != nil || !strings.Contains(page.String(), "No figure where nothing varies: vo1: placed % is 100; alone is 1; none is not known.") {
+		t.Error("the page does not say what has no figure", err)
+	}
+}
+
 // The view has the colours of the figures that are files.
 func TestPage_ColoursAreThoseOfTheFigures(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,9 @@ func (s *Study) Write(w io.Writer) error {
 	for _, plot := range s.measurePlots() {
 		figures.Plots = append(figures.Plots, plot.onPage(false))
 	}
+	if same := s.constants(); len(same) > 0 {
+		figures.About += " No figure where nothing varies: " + strings.Join(same, "; ") + "."
+	}
 	p.add(figures)
 	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})
 	return p.write(w)
@@ -91,11 +94,9 @@ func (s *Study) frontPlots() []Plot {
 	return list
 }
 
-// measurePlots draws a figure for each measure, in the order in which they first
-// come; a measure of very many rows has several.
-func (s *Study) measurePlots() []Plot {
-	var order []string
-	rows := map[string][]*StudyRow{}
+// measures are the rows of each measure, in the order in which they first come.
+func (s *Study) measures() (order []string, rows map[string][]*StudyRow) {
+	rows = map[string][]*StudyRow{}
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		if rows[r.Measure] == nil {
@@ -103,8 +104,45 @@ func (s *Study) measurePlots() []Plot {
 		}
 		rows[r.Measure] = append(rows[r.Measure], r)
 	}
+	return order, rows
+}
+
+// constant reports whether rows are one number that nothing changes, and that no paper has
+// a number or a word beside: there is nothing to see in a figure of them. A study has a
+// figure for each of its claims, also for one that has one row.
+func (s *Study) constant(rows []*StudyRow) bool {
+	for _, r := range rows {
+		if r.Here != rows[0].Here && (finite(r.Here) || finite(rows[0].Here)) || finite(r.CI95) && r.CI95 != 0 || r.Said != "" {
+			return false
+		}
+	}
+	return len(rows) > 1 || s.Plain
+}
+
+// constants says of the measures that have no figure what they are.
+func (s *Study) constants() (said []string) {
+	order, rows := s.measures()
+	for _, measure := range order {
+		if list := rows[measure]; s.constant(list) {
+			is := "is " + number(list[0].Here)
+			if !finite(list[0].Here) {
+				is = "is not known"
+			}
+			said = append(said, measure+" "+is)
+		}
+	}
+	return said
+}
+
+// measurePlots draws a figure for each measure that varies; one of very many rows has
+// several.
+func (s *Study) measurePlots() []Plot {
+	order, rows := s.measures()
 	var list []Plot
 	for _, measure := range order {
+		if s.constant(rows[measure]) {
+			continue
+		}
 		for rest := rows[measure]; len(rest) > 0; {
 			n := min(len(rest), mostStudyRows)
 			list = append(list, s.plot(fmt.Sprintf("study-%d", len(list)+1), measure, rest[:n]))

@@ -108,14 +108,43 @@ func (l *Workloads) Remarks() []string {
 	keys := slices.SortedFunc(maps.Keys(l.traces), func(a, b traceKey) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.skip, b.skip))
 	})
-	var lines []string
+	var traces []*workload.Trace
 	for _, k := range keys {
 		if e := l.traces[k]; e.trace != nil {
-			lines = append(lines, e.trace.Remarks()...)
+			traces = append(traces, e.trace)
 		}
 	}
+	lines := remarksOf(traces)
 	for _, broker := range slices.Sorted(maps.Keys(l.ignored)) {
 		lines = append(lines, l.ignored[broker])
+	}
+	return lines
+}
+
+// remarksOf is what there is to say of traces, nothing of it twice: a table that is read
+// in several ways has one set of columns, and many files have the columns of the first.
+func remarksOf(traces []*workload.Trace) (lines []string) {
+	first := map[string]string{} // the file of which a note was said
+	like := map[string][]string{}
+	for _, t := range traces {
+		for _, line := range t.Remarks() {
+			note := strings.TrimPrefix(line, t.Name+": ") // of a line of the file: all of it
+			said, again := first[note]
+			switch {
+			case !again:
+				first[note] = t.Name
+				lines = append(lines, line)
+			case said != t.Name && !slices.Contains(like[said], t.Name):
+				like[said] = append(like[said], t.Name)
+			}
+		}
+	}
+	for _, said := range slices.Sorted(maps.Keys(like)) {
+		names, more := like[said], ""
+		if n := len(names) - 3; n > 0 {
+			names, more = names[:3], fmt.Sprintf(" and %d more", n)
+		}
+		lines = append(lines, fmt.Sprintf("%s%s: else as %s", strings.Join(names, ", "), more, said))
 	}
 	return lines
 }

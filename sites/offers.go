@@ -242,19 +242,50 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 	return q
 }
 
-// without is group i as it would be if a leg were given back, and its plan.
-// Reservations of one size and time are alike, so any of them may stand for the
-// leg. It costs a plan of its own: moves are rare.
+// without is group i as it would be if a leg were given back, and its plan. A
+// cluster may keep nodes for a while before and after a leg, and shows nodes that
+// are alike as one reservation: the leg's are taken from the reservations that
+// cover it, from those first that reach least beyond it. It costs a plan of its
+// own: moves are rare.
 func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.Book) {
 	state := o.states[i].Clone()
-	at := slices.IndexFunc(state.Reserved, func(r backfill.Reserved) bool {
-		return r.Nodes == old.Nodes && r.Start == old.Start && r.End == old.End
-	})
-	if at >= 0 {
-		state.Reserved = slices.Delete(state.Reserved, at, at+1)
-		state.Free.Add(max(old.Start, state.Now), old.End, old.Nodes)
+	for left := old.Nodes; left > 0; {
+		at := covering(&state, old, left)
+		if at < 0 {
+			break
+		}
+		r := &state.Reserved[at]
+		n := min(left, r.Nodes)
+		left -= n
+		r.Nodes -= n
+		state.Free.Add(max(r.Start, state.Now), r.End, n)
+		if r.Nodes == 0 {
+			state.Reserved = slices.Delete(state.Reserved, at, at+1)
+		}
 	}
 	return &state, o.planOf(&state)
+}
+
+// keptBeyond is how long a cluster may keep nodes before and after a leg: what
+// reaches further is another's.
+const keptBeyond = 10 * bourse.Minute
+
+// covering is the reservation that covers a leg and reaches least beyond it, of
+// several one of n nodes, else the first; -1 if there is none.
+func covering(s *backfill.State, l bourse.Leg, n int) (at int) {
+	at, least := -1, bourse.Duration(0)
+	from := max(l.Start, s.Now)
+	for k := range s.Reserved {
+		r := &s.Reserved[k]
+		before, after := from.Sub(max(r.Start, s.Now)), r.End.Sub(l.End)
+		if r.Nodes < 1 || before < 0 || after < 0 || before > keptBeyond || after > keptBeyond {
+			continue
+		}
+		if beyond := before + after; at < 0 || beyond < least || beyond == least && r.Nodes == n && s.Reserved[at].Nodes != n {
+			at, least = k, beyond
+		}
+	}
+	return at
 }
 
 // planOf is the plan of a state's queue.

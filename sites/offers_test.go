@@ -242,3 +242,42 @@ func TestQuotes_AreByThePriceCurve(t *testing.T) {
 		t.Errorf("held at %+v", h)
 	}
 }
+
+// A leg that takes the place of another is not counted beside it, however the cluster
+// keeps the old one: a resource manager keeps a leg's nodes for a while before and after
+// it, and shows nodes that are alike as one reservation.
+func TestQuote_WhatALegReplacesDoesNotCountAgainstMaxShare(t *testing.T) {
+	t.Parallel()
+	const pad = 2 * bourse.Minute
+	for name, reserved := range map[string][]backfill.Reserved{
+		"as it is":                    {{ID: 1, Nodes: 2, Start: 500_000, End: 700_000}},
+		"padded":                      {{ID: 1, Nodes: 2, Start: 500_000 - bourse.Time(pad), End: 700_000 + bourse.Time(pad)}},
+		"in two parts":                {{ID: 1, Nodes: 1, Start: 490_000, End: 705_000}, {ID: 2, Nodes: 1, Start: 495_000, End: 705_000}},
+		"as one with another's nodes": {{ID: 1, Nodes: 3, Start: 500_000, End: 700_000}},
+	} {
+		s := busySite(func(c *Config) { c.Limits.MaxShare = 750 })
+		o := &s.site.offers
+		s.heard(agents.OfferRequest{Cycle: 1, Horizon: 800_000})
+		o.states[0].Reserved, o.states[0].Free = nil, bourse.NewProfile(s.now, 4)
+		for _, r := range reserved {
+			o.states[0].Reserve(r)
+		}
+		old := &leg{LegMoved: bourse.LegMoved{What: window(2, 500, 700)}}
+		if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), old, nil); q.Refusal.Refused() {
+			t.Errorf("%s: in place of itself: %v", name, q.Refusal)
+		}
+		if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), nil, nil); q.Refusal.Code != bourse.MaxShare {
+			t.Errorf("%s: beside itself: %v", name, q.Refusal)
+		}
+		if q := o.quote(s.now, "vo1", "ana", window(4, 550, 650), old, nil); q.Refusal.Code != bourse.MaxShare {
+			t.Errorf("%s: more than the share: %v", name, q.Refusal)
+		}
+	}
+	s := busySite(func(c *Config) { c.Limits.MaxShare = 750 }) // what lies around it for far longer is something else
+	o := &s.site.offers
+	s.heard(agents.OfferRequest{Cycle: 1, Horizon: 800_000})
+	o.states[0].Reserve(backfill.Reserved{ID: 1, Nodes: 2, Start: s.now, End: bourse.MaxTime})
+	if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), &leg{LegMoved: bourse.LegMoved{What: window(2, 500, 700)}}, nil); q.Refusal.Code != bourse.MaxShare {
+		t.Errorf("nodes out of service count as given back: %v", q.Refusal)
+	}
+}

@@ -89,6 +89,8 @@ type Who struct {
 	Agent string `json:"agent" doc:"whose API this is" example:"broker:vo1"`
 	Role  Role   `json:"role" enum:"user,operator" doc:"what the caller may do"`
 	Name  string `json:"name,omitempty" doc:"absent: any program on this machine, where there are no certificates"`
+	// VOs tell brokers of one name apart, on their live pages too.
+	VOs []string `json:"vos,omitempty" doc:"the VOs that the agent is a member of" example:"[\"atlas\"]"`
 }
 
 type whoOutput struct{ Body Who }
@@ -96,7 +98,11 @@ type whoOutput struct{ Body Who }
 // who tells callers who they are here.
 func (a *agent) who(ctx context.Context, _ *struct{}) (*whoOutput, error) {
 	c := caller(ctx)
-	return &whoOutput{Who{string(a.opt.Agent), c.Role, c.Name}}, nil
+	w := Who{Agent: string(a.opt.Agent), Role: c.Role, Name: c.Name}
+	if a.opt.VOs != nil {
+		w.VOs = a.opt.VOs()
+	}
+	return &whoOutput{w}, nil
 }
 
 // whoRoute is the operation of it, which brokers and sites have.

@@ -66,13 +66,15 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	operator := func(*http.Request) (Caller, error) { return Caller{Operator, "olga"}, nil }
-	s := brokerAPI(t, h, func(o *Options) { o.Identify = operator })
+	s := brokerAPI(t, h, func(o *Options) {
+		o.Identify, o.VOs = operator, func() []string { return []string{"atlas"} }
+	})
 	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("wide"), job("huge")}}
 	b.Jobs[1].Nodes, b.Jobs[2].Nodes = 24, 2400
 	submit(t, s, olga, b)
 	h.pass(bourse.Second)
 	text := browser(t, s, "abandoned", "broker")
-	for _, want := range []string{"Bourse broker vo1", "live", "operator olga", "wave-", "north, south", "abandoned", "usable", "the VO", "10000.00"} {
+	for _, want := range []string{"Bourse broker vo1 of VO atlas", "live", "operator olga", "wave-", "north, south", "abandoned", "usable", "the VO", "10000.00"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the page:\n%s", want, text)
 		}
@@ -80,10 +82,12 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	if strings.Contains(text, "End session") {
 		t.Error("there is a session to end, where a certificate says who calls")
 	}
-	north := siteAPI(t, h, func(o *Options) { o.Identify = operator })
+	north := siteAPI(t, h, func(o *Options) {
+		o.Identify, o.VOs = operator, func() []string { return []string{"atlas", "cms"} }
+	})
 	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
 	text = browser(t, north, "read every", "site")
-	for _, want := range []string{"Bourse site north", "drained", "wide-", "vo1"} {
+	for _, want := range []string{"Bourse site north of VOs atlas, cms", "drained", "wide-", "vo1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the site's page:\n%s", want, text)
 		}

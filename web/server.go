@@ -37,6 +37,9 @@ type Options struct {
 	Agent    agents.ID // "broker:vo1" or "site:north"
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
+	VOs      func() []string // those that the agent is a member of at present; nil: nobody is told
+	// Brokers are those that a site has heard of; nil: a close is taken as it is.
+	Brokers func() []string
 
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501

@@ -78,6 +78,8 @@ type CloseWish struct {
 	VO   string `json:"vo,omitempty" maxLength:"256" doc:"the name of its broker"`
 	User string `json:"user,omitempty" maxLength:"256"`
 	Why  string `json:"why,omitempty" maxLength:"256" doc:"for those who are refused"`
+	// Ahead is asked for by hand: names are easily mistyped.
+	Ahead bool `json:"ahead,omitempty" doc:"also of a VO that the site has not heard of; else that is refused"`
 }
 
 // OpenWish asks a site to end a close of the same VO and user.
@@ -149,12 +151,6 @@ func (s *ownSite) maintain(ctx context.Context, in *maintenanceInput) (*siteOutp
 
 func (s *ownSite) cancelMaintenance(ctx context.Context, in *nameInput) (*siteOutput, error) {
 	return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.MaintenanceCancel{Name: in.Name}, nil })
-}
-
-func (s *ownSite) close(ctx context.Context, in *closeInput) (*siteOutput, error) {
-	return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
-		return agents.Close{VO: in.Body.VO, User: in.Body.User, Why: in.Body.Why}, nil
-	})
 }
 
 func (s *ownSite) open(ctx context.Context, in *openInput) (*siteOutput, error) {

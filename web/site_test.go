@@ -137,3 +137,26 @@ func TestSite_WishesWithCharactersThatCannotBeSeenAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A VO that nobody has is refused with those that are known: by discovery, by what they
+// have paid, or by a close.
+func TestSite_ClosesToVOsThatItHasHeardOf(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	b := brokerAPI(t, h)
+	submit(t, b, ana, wave("batch-0001")) // vo1 pays
+	h.pass(bourse.Minute)
+	s := siteAPI(t, h, func(o *Options) { o.Brokers = func() []string { return []string{"atlas/main", "atlas"} } })
+	var problem struct{ Detail string }
+	if code := call(t, s, olga, "POST", "/v1/close", CloseWish{VO: "vo11"}, &problem); code != 409 || !strings.Contains(problem.Detail, "it knows atlas, atlas/main, vo1.") {
+		t.Errorf("a VO that nobody has: %d %q", code, problem.Detail)
+	}
+	for _, w := range []CloseWish{{VO: "vo1"}, {VO: "atlas"}, {VO: "atlas/main", User: "ben"}, {User: "ben"}, {VO: "mallory", Ahead: true}, {VO: "mallory", User: "eve"}} {
+		if code := call(t, s, olga, "POST", "/v1/close", w, &problem); code != 200 {
+			t.Errorf("%+v: %d %q", w, code, problem.Detail)
+		}
+	}
+	if code := call(t, s, ana, "POST", "/v1/close", CloseWish{VO: "vo11"}, &problem); code != 403 || strings.Contains(problem.Detail, "atlas") {
+		t.Errorf("a user: %d %q", code, problem.Detail)
+	}
+}

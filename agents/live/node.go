@@ -295,6 +295,9 @@ func (n *Node) end(gossip func() error) {
 	n.lane.close()
 }
 
+// Members are the agents that the node has heard of, in order of name.
+func (n *Node) Members() []Member { return n.directory.Members() }
+
 // Stats returns what the node has counted.
 func (n *Node) Stats() NodeStats {
 	n.mu.Lock()

@@ -84,7 +84,7 @@ was paid for legs, refunds, penalties and claims, with the balance of the VO's a
 after each (promises are part of it until they are paid). It is made from the broker's
 journal, and says from when on that is complete. A user sees only the lines of their
 own jobs; their balance is what those add up to.`,
-		Example: "  bourse accounts statement --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z\n  bourse accounts statement --user ana --csv > ana.csv",
+		Example: "  bourse accounts statement --from 2026-03-01T00:00:00Z \\\n      --to 2026-04-01T00:00:00Z\n  bourse accounts statement --user ana --csv > ana.csv",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.statement(cmd.Context(), s, cmd.OutOrStdout()) },
 	}

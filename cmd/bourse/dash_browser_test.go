@@ -98,6 +98,9 @@ func TestDash_LivePageInARealBrowser(t *testing.T) {
 	b.do(t, script(press+`("Cancel the job ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open]")), script(press+`("Cancel the job")`))
 	until(state("tide-") + ` !== "running"`)
 	b.isWide(t)
+	if wider := ask[[]string](t, b, `[...document.querySelectorAll(".scroll")].filter(x => x.scrollWidth > x.clientWidth).map(x => x.ariaLabel)`); len(wider) > 0 {
+		t.Errorf("1280 pixels wide, %q have to be scrolled", wider)
+	}
 	b.isQuiet(t)
 
 	// The link lets nobody else in.

@@ -49,8 +49,8 @@ history there is no spread.
 The policy is how the queue is served: Slurm's backfilling plans the first
 bf_max_job_test jobs by priority, which is reserve=K.`,
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
-			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d --priority 5000 --json\n" +
-			"  bourse forecast look.json --nodes 16 --duration 2h --history looks/ --history log.swf.gz",
+			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
+			"  bourse forecast look.json --nodes 16 --duration 2h --history looks/ \\\n      --history log.swf.gz",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm, or one saved look; %d files are given", len(args))

@@ -30,7 +30,7 @@ uniform has submits uniform over the span, 1 to 16 nodes and log-uniform lengths
 of 10 min to 4 h. Two of --jobs, --days and --load say the third; --jobs alone
 means a load of 0.7.`,
 		Example: "  bourse generate --model lublin --jobs 10000 --procs 256 --seed 1 > lublin.swf\n" +
-			"  bourse generate --model lublin --days 30 --load 0.7 --procs 128 | gzip > month.swf.gz\n" +
+			"  bourse generate --model lublin --days 30 --load 0.7 --procs 128 \\\n      | gzip > month.swf.gz\n" +
 			"  bourse generate --model uniform --jobs 500 --days 7 --procs 64",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -73,7 +73,7 @@ A tail that a crash has torn is no damage. A note is what a journal alone cannot
 decide. Exit status 1: an invariant is broken; 2: a file is damaged or cannot be
 read, with the file and the byte.`,
 		Example: "  bourse journal verify .bourse/site-north\n" +
-			"  bourse journal verify .bourse/site-north .bourse/broker-vo1 --nodes north/main=128 --json",
+			"  bourse journal verify .bourse/site-north .bourse/broker-vo1 \\\n      --nodes north/main=128 --json",
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}

@@ -31,7 +31,7 @@ nothing else; each has one folder, and one writer at a time.
 
 The certificate is one of role mirror: bourse ca issue --role mirror --name NAME
 --host HOST. The key, ca.pem and revoked.txt are looked for beside it.`,
-		Example: "  bourse journal keep /srv/mirror --listen 0.0.0.0:7420 --certificate mirror-vault.pem",
+		Example: "  bourse journal keep /srv/mirror --listen 0.0.0.0:7420 \\\n      --certificate mirror-vault.pem",
 		Args:    arguments(1, 1, "the folder to keep them in"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.run(cmd.Context(), args[0], newLog(cmd.ErrOrStderr(), zerolog.InfoLevel))

@@ -28,7 +28,7 @@ in seconds, the kind and what it says. With --json every line is an object with
 file, offset, number, at, kind, image (where it is one) and fact.`,
 		Example: "  bourse journal show .bourse/site-north --kind leg-moved --leg vo1/1/4.0\n" +
 			"  bourse journal show .bourse/broker-vo1 --last 20\n" +
-			"  bourse journal show .bourse/broker-vo1 --json | jq 'select(.kind == \"tx-decided\").fact'",
+			"  bourse journal show .bourse/broker-vo1 --json \\\n      | jq 'select(.kind == \"tx-decided\").fact'",
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(args, cmd.OutOrStdout()) },
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/configs"
@@ -104,6 +106,37 @@ func (p *process) members() []*membership {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	return p.in
+}
+
+// voNames are the VOs that the process is a member of at present.
+func (p *process) voNames() (list []string) {
+	for _, m := range p.members() {
+		list = append(list, m.gossip.VO)
+	}
+	return list
+}
+
+// brokers are those that the process has heard of, by the names that its agent knows
+// them by.
+func (p *process) brokers() (list []string) {
+	for _, m := range p.members() {
+		if m.node == nil {
+			continue // it has not joined yet
+		}
+		for _, x := range m.node.Members() {
+			name, is := strings.CutPrefix(string(x.Agent), "broker:")
+			if is && m.vo != "" {
+				name = bourse.InVO(m.vo, name)
+			}
+			if is {
+				list = append(list, name)
+			}
+		}
+		if m.vo != "" {
+			list = append(list, m.vo)
+		}
+	}
+	return list
 }
 
 // become says which those are from now on. A list that was handed out stays as it is.

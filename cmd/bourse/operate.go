@@ -115,7 +115,10 @@ func newClose() *cobra.Command {
 		Short: "Close a site to a VO or a user",
 		Long: `Close has a site take no new legs of a VO (the name of its broker), of a user of
 any VO, or, with both, of that user of that VO. What they hold goes on. It is
-told to those who are refused, and ended by bourse open with the same names.`,
+told to those who are refused, and ended by bourse open with the same names.
+
+A VO that the site has not heard of is refused with those that it knows, unless
+--ahead says that it is still to come.`,
 		Example: "  bourse close north --vo vo2 --why \"unpaid\"\n  bourse close north --user ben",
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
@@ -127,6 +130,7 @@ told to those who are refused, and ended by bourse open with the same names.`,
 	addFlag(cmd, &w.VO, asVO, "vo", "", "the VO, by the name of its broker")
 	addFlag(cmd, &w.User, asUser, "user", "", "the user")
 	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
+	cmd.Flags().BoolVar(&w.Ahead, "ahead", false, "also to a VO that the site has not heard of yet")
 	return cmd
 }
 

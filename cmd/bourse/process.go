@@ -369,7 +369,7 @@ func (p *process) apiURL() string {
 
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
-	o.Ready, o.Mirror = p.waiting, p.mirrorState
+	o.Ready, o.Mirror, o.VOs, o.Brokers = p.waiting, p.mirrorState, p.voNames, p.brokers
 	if p.reread != nil {
 		o.Reload = p.reload
 	}

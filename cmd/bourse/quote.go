@@ -41,7 +41,7 @@ seconds since 1970, or spans since the look.
 With --alpha, --cheapest-before or --within one offer is chosen and marked
 ("chosen" in JSON, null if none will do); exit status 1 says that none will do.`,
 		Example: "  bourse quote site.toml --nodes 16 --duration 2h\n" +
-			"  bourse quote site.toml --nodes 16 --duration 2h --alpha 0.3 --policy conservative\n" +
+			"  bourse quote site.toml --nodes 16 --duration 2h --alpha 0.3 \\\n      --policy conservative\n" +
 			"  bourse quote site.toml --nodes 16 --duration 2h --start 3600 --json\n" +
 			"  bourse quote --slurm --partition batch --nodes 16 --duration 2h --alpha 0",
 		Args: func(_ *cobra.Command, args []string) error {

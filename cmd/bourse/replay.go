@@ -38,8 +38,8 @@ reserves one by its preference --alpha: 0 the earliest, 1 the cheapest.
 its clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
 backfilled, reserved (started at its turn) or reservation.`,
 		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
-			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative --jobs-out jobs.csv\n" +
-			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 --alpha 0.3 --json",
+			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative \\\n      --jobs-out jobs.csv\n" +
+			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 \\\n      --alpha 0.3 --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("replay takes one trace; %d files are given", len(args))

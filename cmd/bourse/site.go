@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -71,8 +75,7 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		return failed(err)
 	}
 	if made {
-		p.log.Warn().Str("file", cfg.ProofKey).Msg("a key was made that this site knows its own answers by; keep a copy of it. " +
-			"If there was one before, what was sold until now cannot be restored should the journal be lost")
+		p.proofKeyMade(cfg.ProofKey)
 	}
 	nodes, err := clusters[cfg.Cluster.Kind](p, cfg, &agent)
 	if err != nil {
@@ -103,4 +106,15 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		}
 		return p.add(site, sites.New(agent))
 	}, func(o web.Options) (api, error) { return web.NewSite(o) })
+}
+
+// proofKeyMade tells of a key that was made: a warning where the site has a journal, and so
+// may have had another key. In a new one nothing was sold yet.
+func (p *process) proofKeyMade(file string) {
+	const words = "a key was made that this site knows its own answers by; keep a copy of it"
+	if files, err := os.ReadDir(p.folder(p.name)); err == nil && len(files) == 0 || errors.Is(err, fs.ErrNotExist) {
+		p.log.Info().Str("file", file).Msg(words)
+		return
+	}
+	p.log.Warn().Str("file", file).Msg(words + ". If there was one before, what was sold until now cannot be restored should the journal be lost")
 }

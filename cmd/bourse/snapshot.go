@@ -23,7 +23,7 @@ and needs no rights; what the cluster hides from others is not seen.
 bourse quote and bourse forecast read such a file in place of the cluster, and
 forecast learns from those that are kept how much of their limits jobs run.`,
 		Example: "  bourse snapshot --slurm > look.json\n" +
-			"  bourse snapshot --slurm --conf /etc/slurm-b/slurm.conf | bourse forecast - --nodes 4 --duration 2h",
+			"  bourse snapshot --slurm --conf /etc/slurm-b/slurm.conf \\\n      | bourse forecast - --nodes 4 --duration 2h",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("snapshot writes to stdout and takes no file; %q is given", args[0])

@@ -82,7 +82,7 @@ Traces are in the Standard Workload Format (gzip by name). A study without its
 trace draws one from a model, and says so. With --out DIR it writes NAME.json,
 NAME.csv, NAME-values.csv with the values that each row was computed of, and NAME.html.`,
 		Example: "  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --quick\n" +
-			"  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --runs 20 --out out\n" +
+			"  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --runs 20 \\\n      --out out\n" +
 			"  bourse study sla-reservations --trace SDSC-SP2-1998-4.2-cln.swf.gz --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -31,8 +31,8 @@ func newSweepPlan() *cobra.Command {
 Job, that runs a sweep in N parts, and the merge that comes after. The folder of
 --out, the sweep's file and all that it names must be the same for all tasks, as
 on a shared file system. A task that is run again goes on where it was.`,
-		Example: "  bourse sweep plan algorithms.toml --engine slurm --parts 20 --out out > sweep.sh && sbatch sweep.sh\n" +
-			"  bourse sweep plan algorithms.toml --engine kubernetes --parts 20 | kubectl apply -f -",
+		Example: "  bourse sweep plan algorithms.toml --engine slurm --parts 20 --out out \\\n      > sweep.sh && sbatch sweep.sh\n" +
+			"  bourse sweep plan algorithms.toml --engine kubernetes --parts 20 \\\n      | kubectl apply -f -",
 		Args: arguments(1, 1, "one file, SWEEP.toml"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(args[0], cmd.OutOrStdout()) },
 	}

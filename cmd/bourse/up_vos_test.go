@@ -57,6 +57,11 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 			t.Fatalf("vo%d: %v\n%s", i+1, err, out)
 		}
 	}
+	for file, want := range map[string]string{contexts[0]: "vo1", contexts[1]: "vo2", filepath.Join(dir, contextFile): "vo1 vo2"} { // by which their live pages are told apart
+		if who, err := (&calling{context: file}).whoami(t.Context()); err != nil || strings.Join(who.VOs, " ") != want {
+			t.Errorf("%s: %+v, %v; want the VOs %s", file, who, err, want)
+		}
+	}
 	for i, file := range contexts {
 		own, other := fmt.Sprintf("vo%d", i+1), fmt.Sprintf("vo%d", 2-i)
 		for _, args := range [][]string{{"jobs"}, {"reservations"}, {"sites"}, {"offers"}, {"accounts"}, {"jobs", "--json"}, {"reservations", "--json"}} {

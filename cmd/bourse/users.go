@@ -61,7 +61,7 @@ func newGrant() *cobra.Command {
 file, at once and in its later lives, until bourse users reset. It is for operators.
 
 ` + termsHelp(),
-		Example: "  bourse users grant ana max_priority=10\n  bourse users grant --tenant physics share=3 max_nodes=256 node_hours=5000 period=7d\n  bourse users grant ben --in physics",
+		Example: "  bourse users grant ana max_priority=10\n  bourse users grant --tenant physics share=3 max_nodes=256 \\\n      node_hours=5000 period=7d\n  bourse users grant ben --in physics",
 		Args:    arguments(1, 20, "a user or tenant and its terms"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g := grantOf(args[0], tenant)

@@ -80,6 +80,56 @@ v.load({until: 8 * hour, now: hour, siteColumns: [{name: "Nodes", kind: "number"
 	is("panel and light after the job has gone", `document.querySelector(".panel").hidden + " " + v.gantt.lit + " " + v.jobs.shown.length`, "true null 2")
 	b.do(t, script(`void v.charts.element.scrollIntoView()`), chromedp.WaitReady(chromedp.CSS(".uplot")))
 	is("prices and use end now", `String(v.charts.plots.map(p => p.data[0].at(-1) / hour))`, "2,2")
+	// On a phone the words of a group stand above its blocks, not on them.
+	b.do(t, chromedp.EmulateViewport(390, 900))
+	b.drawn(t)
+	is("room for the words of groups", `v.gantt.items.filter(i => i.row !== undefined).map(i => i.band.y - i.y >= 14 && i.band.y + i.band.h <= i.y + i.h).join(" ")`, "true")
+	b.do(t, chromedp.EmulateViewport(1280, 1000))
+	b.drawn(t)
 	b.isWide(t)
+	b.isQuiet(t)
+}
+
+// The table of jobs is as wide as its place: what has no room is folded, told by the row
+// that is opened, and shown by whoever asks for all columns.
+func TestView_TableOfJobsFitsItsPlaceAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "jobs.html")
+	text := `<!DOCTYPE html><html><head><meta charset="utf-8"><style>` + view.Style() + ` body{margin:0 1.25rem}</style></head><body class="view"><main></main><script>` + view.Script() + `
+const hour = 3600000, v = createView(document.querySelector("main"), {users: true, explain: async () => ({turns: ["it waits"]})});
+v.load({epoch: Date.UTC(2026, 10, 23), until: 8 * hour, sites: [], bars: [], jobs: [{id: "a", name: "analysis-of-waves-klmnopqr", user: "anastasia", state: "placed", submit: 0, start: hour, end: 5 * hour, nodes: 128,
+	sites: ["north-hall", "south-hall"], cost: 1234567890, price: 1.234, why: "moved by its user, after the site had asked for room for a reservation of another VO at the same time"}]}).then(() => { document.documentElement.dataset.loaded = 1; });
+</script></body></html>`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := openPage(t, file)
+	b.loaded(t)
+	const fits, shown = `v.jobs.scroll.scrollWidth <= v.jobs.scroll.clientWidth`, `v.jobs.heads.filter(h => h.offsetWidth).map(h => h.textContent).join(", ")`
+	for _, as := range []struct {
+		width int64
+		shown string
+	}{
+		{2400, "Job, State, Why, User, Submit, Nodes, Start, Wait, End, Sites, Credits, per node-hour"},
+		{1280, "Job, State, Why, User, Nodes, Start, End, Sites, Credits"},
+		{390, "Job, State"},
+	} {
+		b.do(t, chromedp.EmulateViewport(as.width, 900))
+		b.drawn(t)
+		if is, heads := ask[bool](t, b, fits), ask[string](t, b, shown); !is || heads != as.shown {
+			t.Errorf("%d pixels wide it shows %s; it fits: %v", as.width, heads, is)
+		}
+	}
+	b.do(t, script(`v.jobs.open("a")`))
+	told := ask[string](t, b, `document.querySelector("tr.inside .story").textContent`)
+	for _, want := range []string{"analysis-of-waves-klmnopqr", "at the same time", "anastasia", "Submitted", "Starts", "Ends", "Waits1.0 h", "Nodes128", "Credits1234.57", "per node-hour1.234", "north-hall, south-hall"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the open row has no %q: %s", want, told)
+		}
+	}
+	b.do(t, script(`v.jobs.folds.click()`))
+	if heads := ask[string](t, b, shown); strings.Count(heads, ",") != 11 {
+		t.Errorf("all columns are %s", heads)
+	}
 	b.isQuiet(t)
 }

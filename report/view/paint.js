@@ -245,12 +245,10 @@ export class Painter {
     const row = store.rows[item.row], nodes = `${row.nodes} node${row.nodes === 1 ? "" : "s"}`;
     g.font = "11px system-ui, sans-serif";
     if (narrow) {
-      g.lineWidth = 3;
-      g.strokeStyle = inks.band;
-      g.fillStyle = inks.ink;
-      const words = fit(`${row.name}, ${nodes}`, width / 2);
-      g.strokeText(words, 4, y + 12);
-      g.fillText(words, 4, y + 12);
+      g.fillStyle = inks.ground;
+      g.fillRect(0, y - 2, width, item.band.y - item.y + 1);
+      g.fillStyle = inks.faint;
+      g.fillText(fit(`${row.name}, ${nodes}`, width - 8), 4, y + 11);
       return;
     }
     g.fillStyle = inks.faint;

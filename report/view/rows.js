@@ -25,9 +25,9 @@ export function place(store, shown, open, narrow) {
     items.push({ site: s, y, h: head, open: true });
     y += head;
     site.groups.forEach((g, k) => {
-      const h = Math.min(most, Math.max(least, Math.round(lane * g.nodes)));
-      items.push({ site: s, row: site.first + k, y, h, band: { y, h } });
-      y += h + gap;
+      const h = Math.min(most, Math.max(least, Math.round(lane * g.nodes))), words = narrow ? 15 : 0; // beside it there is no room
+      items.push({ site: s, row: site.first + k, y, h: h + words, band: { y: y + words, h } });
+      y += h + words + gap;
     });
     y += gap;
   }

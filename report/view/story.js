@@ -12,7 +12,8 @@ export function tellJob(store, job, { show, explain, actions, table }) {
   const { epoch } = store.doc, panel = make("div", { class: "story" });
   panel.append(make("p", { class: "why" }, make("strong", {}, job.name), job.vo ? ` of ${job.vo}` : "", ": ", make("span", { class: "state", "data-state": job.state }, job.state), job.why ? `; ${job.why}` : ""));
   panel.append(list([["User", job.user], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
-    ["Waits", job.start === undefined ? "" : spanWords(job.start - job.submit)], ["Nodes", job.nodes], ["Credits", money(job.cost)]]));
+    ["Waits", job.start === undefined ? "" : spanWords(job.start - job.submit)], ["Nodes", job.nodes], ["Credits", money(job.cost)],
+    ["per node-hour", job.price && +job.price.toFixed(3)], ["Sites", (job.sites ?? []).join(", ")]]));
   const bars = store.barsOf(job);
   if (bars.length) panel.append(make("p", { class: "blocks" }, bars.length > 1 ? "Blocks: " : "Block: ", ...bars.slice(0, 40).map((bar, k) => {
     const row = store.rows[store.row(bar)], held = store.bars.kind[bar] === kinds.held ? ", held and not run" : "";

@@ -1,5 +1,6 @@
 // A table that sorts by any column, filters by words and by state, and opens a row below
-// a row, over its whole width: columns keep their widths.
+// a row, over its whole width: columns keep their widths. Where it is too wide, columns are
+// folded away that an open row tells too.
 
 import { count, keepFocus, make, moment, money, spanWords } from "./words.js";
 
@@ -17,20 +18,47 @@ const value = (kind, v) => v === undefined || v === null || v === "" ? undefined
 export class Table extends EventTarget {
   rows = []; shown = []; #limit = page; #sort = null; #open = null; #words = ""; #state = ""; #made = new Map(); #states = "";
 
-  // columns: {name, kind}; inside(row) makes what opens below a row, if given.
+  // columns: {name, kind, fold}; those with the least fold are folded first, those without
+  // never. inside(row) makes what opens below a row, if given.
   constructor({ what, columns, inside, label, filter = true }) {
     super();
     Object.assign(this, { what, columns, inside });
     this.input = make("input", { type: "search", placeholder: "name, site, state", "aria-label": `Filter ${what}s by words`, oninput: () => { this.#words = this.input.value; this.#limit = page; this.fill(); } });
     this.select = make("select", { "aria-label": `Filter ${what}s by state`, onchange: () => { this.#state = this.select.value; this.#limit = page; this.fill(); } });
     this.said = make("span", { class: "faint", role: "status" });
-    this.bar = make("div", { class: "bar" }, make("label", {}, "Filter ", this.input), this.select, this.said);
+    this.folds = make("button", { type: "button", "aria-pressed": "false", onclick: () => { this.#unfolded = !this.#unfolded; this.#fit(); } });
+    this.folds.hidden = true;
+    this.bar = make("div", { class: "bar" }, make("label", {}, "Filter ", this.input), this.select, this.said, this.folds);
     this.bar.hidden = !filter;
     this.heads = columns.map((c, i) => make("th", { scope: "col", class: left[c.kind] && "word" }, make("button", { type: "button", onclick: () => this.sort(i) }, c.name)));
     this.body = make("tbody", { onkeydown: e => this.#key(e) });
     this.more = make("button", { type: "button", class: "more", onclick: () => { this.#limit += 4 * page; this.fill(); } });
-    this.element = make("div", { class: "table" }, this.bar, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label ?? what },
-      make("table", {}, make("thead", {}, make("tr", {}, ...this.heads)), this.body)), this.more);
+    this.table = make("table", {}, make("thead", {}, make("tr", {}, ...this.heads)), this.body);
+    this.scroll = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label ?? what }, this.table);
+    this.element = make("div", { class: columns.some(c => c.fold) ? "table folding" : "table" }, this.bar, this.scroll, this.more);
+    if (columns.some(c => c.fold)) new ResizeObserver(() => this.#fit()).observe(this.scroll);
+  }
+
+  #unfolded = false; #fitted = "";
+
+  // fit folds columns until the table is as wide as there is room. It is measured anew
+  // when the room, the longest words of a column, or what was asked for has changed.
+  #fit() {
+    const order = this.columns.map((c, i) => [c.fold, i]).filter(([fold]) => fold).sort(([a], [b]) => a - b).map(([, i]) => i);
+    const room = this.scroll.clientWidth, as = JSON.stringify([room, this.#unfolded, this.longest]);
+    if (!order.length || !room || as === this.#fitted) return;
+    this.#fitted = as;
+    this.table.className = "";
+    const wide = () => this.table.offsetWidth > room;
+    const folded = [], need = wide();
+    while (need && !this.#unfolded && folded.length < order.length && wide()) {
+      folded.push(order[folded.length]);
+      this.table.classList.add(`fold${folded.at(-1) + 1}`);
+    }
+    this.folds.hidden = !need;
+    this.folds.setAttribute("aria-pressed", String(this.#unfolded));
+    this.folds.textContent = "All columns";
+    this.folds.title = folded.length ? `Folded, as there is no room: ${folded.sort((a, b) => a - b).map(i => this.columns[i].name).join(", ")}. A row that is opened tells them.` : "";
   }
 
   // due shows n rows that list makes: many are made when the table comes near, or is asked
@@ -72,6 +100,7 @@ export class Table extends EventTarget {
     }
     this.#measure();
     this.fill();
+    this.#fit();
   }
 
   // measure keeps a row that is not seen, of the longest words of each column, so that

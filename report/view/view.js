@@ -14,8 +14,9 @@ import { count, keepFocus, make, moment } from "./words.js";
 
 export { Span };
 
-const jobColumns = [["Job", "word"], ["State", "state"], ["Why", "word"], ["VO", "word"], ["Submit", "at"], ["Nodes", "number"], ["Start", "at"], ["Wait", "span"], ["End", "at"],
-  ["Sites", "word"], ["Credits", "money"], ["per node-hour", "number"]].map(([name, kind]) => ({ name, kind }));
+// jobColumns: the third is which of them is folded first where there is no room.
+const jobColumns = [["Job", "word"], ["State", "state"], ["Why", "word", 5], ["VO", "word", 4], ["Submit", "at", 3], ["Nodes", "number", 8], ["Start", "at", 9], ["Wait", "span", 2], ["End", "at", 6],
+  ["Sites", "word", 7], ["Credits", "money", 10], ["per node-hour", "number", 1]].map(([name, kind, fold]) => ({ name, kind, fold }));
 const jobCells = j => [j.name, j.state, j.why ?? "", j.vo ?? "", j.submit, j.nodes, j.start, j.start === undefined ? undefined : j.start - j.submit, j.end,
   (j.sites ?? []).join(", "), j.cost, j.price ? +j.price.toFixed(3) : undefined];
 

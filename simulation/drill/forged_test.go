@@ -30,7 +30,7 @@ func TestForged_AReassertOfWhatASiteNeverSaidChangesNothing(t *testing.T) {
 	f.start()
 	north := f.site("north")
 	f.place("all", 208, bourse.Minute, 20*time.Second) // every node of every site
-	for _, args := range [][]string{{"close", "north", "--vo", "mallory"}, {"drain", "north"}} {
+	for _, args := range [][]string{{"close", "north", "--vo", "mallory", "--ahead"}, {"drain", "north"}} {
 		if out, messages, exit := f.bourse(args...); exit != 0 {
 			t.Fatalf("%v: exit %d\n%s%s", args, exit, out, messages)
 		}

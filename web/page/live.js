@@ -54,11 +54,11 @@ function showSite([name, path]) {
 }
 
 function greet() {
-  const { agent, role, name } = session.who, end = make("button", { type: "button", onclick: async () => {
+  const { agent, role, name, vos = [] } = session.who, of = vos.filter(v => !agent.endsWith(`:${v}`)), end = make("button", { type: "button", onclick: async () => {
     try { await session.end(); } catch (e) { return tell(e.message, true); }
     location.reload();
   } }, "End session");
-  document.title = document.getElementById("title").textContent = `Bourse ${agent.replace(":", " ")}`;
+  document.title = document.getElementById("title").textContent = `Bourse ${agent.replace(":", " ")}` + (of.length > 4 ? ` of ${of.length} VOs` : of.length ? ` of VO${of.length > 1 ? "s" : ""} ${of.join(", ")}` : "");
   document.getElementById("who").append(make("span", {}, name ? `${role} ${name}` : "no certificates: anybody on this machine"), session.kept ? end : "");
 }
 
