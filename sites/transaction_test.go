@@ -84,7 +84,8 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		s.loses = a.number("releases", 1)
 	case "says": // the cluster, of a leg, whatever is true
 		leg := a.leg(d.CmdArgs[1].Key)
-		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: bourse.Time(a.seconds("end"))}}
+		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: bourse.Time(a.seconds("end"))},
+			"confirmed": agents.ClusterDone{Leg: leg, Step: agents.ClusterConfirm{}.Kind()}, "released": agents.ClusterDone{Leg: leg, Step: agents.ClusterRelease{}.Kind()}}
 		s.say(theCluster, said[d.CmdArgs[0].Key])
 	case "early":
 		s.note("%d early words", s.site.Early())
