@@ -1,8 +1,11 @@
 package journal
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +52,53 @@ func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(path, "*"))
 	if err != nil || len(names) != 3 { // both segments, the lock
 		t.Errorf("%v: %v", names, err)
+	}
+}
+
+// What is durable has been synced: a file that grows and one that does not, one that was
+// cut, and the names in the folder. Where the system fails to, so does the folder.
+func TestFolder_SyncsWhatItSaysIsDurable(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	disk, err := OpenFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	var synced []string
+	fails := error(nil)
+	disk.fsync = func(f *os.File) error {
+		synced = append(synced, f.Name())
+		return errors.Join(f.Sync(), fails)
+	}
+	grows := func(name string) func() error { return func() error { return disk.Append(name, []byte("text")) } }
+	steps := []struct {
+		what string
+		do   func() error
+		want string // is synced; "": nothing
+	}{
+		{"a file that grows", grows("a"), ""}, {"its sync", func() error { return disk.Sync("a") }, "a"},
+		{"another file that grows", grows("b"), ""}, {"the sync of one that does not", func() error { return disk.Sync("a") }, "a"},
+		{"a cut", func() error { return disk.Truncate("a", 1) }, "a"},
+		{"another name", func() error { return disk.Rename("a", "c") }, ""}, {"the names", disk.SyncNames, "."},
+	}
+	for _, x := range steps {
+		synced = nil
+		if err := x.do(); err != nil {
+			t.Fatalf("%s: %v", x.what, err)
+		}
+		if x.want == "." && runtime.GOOS == "windows" {
+			continue // it has no sync of a folder
+		}
+		if want := []string{filepath.Join(path, x.want)}; x.want == "" && synced != nil || x.want != "" && !slices.Equal(synced, want) {
+			t.Errorf("%s: %v was synced, not %q", x.what, synced, x.want)
+		}
+	}
+	fails = errors.New("the disk is gone")
+	for what, err := range map[string]error{"a file": disk.Sync("b"), "another": disk.Sync("c"), "a cut": disk.Truncate("c", 0), "names": disk.SyncNames()} {
+		if !errors.Is(err, fails) && (what != "names" || runtime.GOOS != "windows") {
+			t.Errorf("the sync of %s failed, the folder says %v", what, err)
+		}
 	}
 }
 
