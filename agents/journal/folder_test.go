@@ -1,15 +1,18 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
@@ -160,4 +163,61 @@ func TestFolder_DamageIsNamedWithItsPath(t *testing.T) {
 	if _, err := LookInto(name); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("a file for a folder: %v", err)
 	}
+}
+
+// What a file says of itself is read or refused, never more of it than there is.
+func FuzzReadHeader(f *testing.F) {
+	disk := &Memory{}
+	j, _ := mustOpen(f, disk, withImage)
+	mustAppend(f, j, 1, 4)
+	if err := j.Snapshot(5, image{3}); err != nil {
+		f.Fatal(err)
+	}
+	for n := range uint64(2) {
+		data, _ := file(f, disk, n+1)
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, err := ReadHeader("f", bytes.NewReader(data))
+		if s, whole := ReadFile("f", data, withImage.Codec, func(Record) error { return nil }); whole == nil && (err != nil || !reflect.DeepEqual(s.Header, h)) {
+			t.Fatalf("the file begins %+v; by itself that is read as %+v, %v", s.Header, h, err)
+		}
+	})
+}
+
+// Whatever lies in a folder, under whatever names: a journal is opened there, and what is
+// appended then is what the next life reads after all before, or it is refused.
+func FuzzOpen(f *testing.F) {
+	disk := &Memory{}
+	j, _ := mustOpen(f, disk, withImage)
+	mustAppend(f, j, 1, 4)
+	if err := j.Snapshot(5, image{3}); err != nil {
+		f.Fatal(err)
+	}
+	mustAppend(f, j, 4, 6)
+	first, _ := file(f, disk, 1)
+	second, _ := file(f, disk, 2)
+	f.Add(segmentName(1), first, segmentName(2), second)
+	f.Add(segmentName(2), first, segmentName(1), second)
+	f.Add(segmentName(1), first[:len(first)-3], "lock", []byte("7"))
+	f.Add(segmentName(3), second, segmentName(2)+".new", first)
+	f.Fuzz(func(t *testing.T, name string, data []byte, other string, more []byte) {
+		disk := &Memory{}
+		for file, text := range map[string][]byte{name: data, other: more} {
+			if err := disk.Append(file, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count := 0
+		j, err := Open(disk, withImage, func(bourse.Time, agents.Fact) { count++ })
+		if err != nil {
+			return
+		}
+		mustAppend(t, j, 1, 3)
+		again := 0
+		if _, err := Open(disk, withImage, func(bourse.Time, agents.Fact) { again++ }); err != nil || again != count+2 {
+			t.Fatalf("%d facts were read, and after two more %d: %v", count, again, err)
+		}
+	})
 }
