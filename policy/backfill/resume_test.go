@@ -114,3 +114,23 @@ func TestResume_TakesWhatThereIsRoomFor(t *testing.T) {
 		}
 	}
 }
+
+// However many come one after the other, each waits in its turn.
+func TestArrive_TakesMoreThanABlock(t *testing.T) {
+	t.Parallel()
+	g := New(1, FCFS, 0)
+	const jobs = 5*blockSize + 1
+	for id := range int64(jobs) {
+		if !g.Arrive(Queued{ID: id, Nodes: 1, Estimate: 10}) {
+			t.Fatalf("job %d is refused", id)
+		}
+	}
+	if g.Waiting() != jobs {
+		t.Errorf("%d wait", g.Waiting())
+	}
+	for i, q := range g.State().Queue {
+		if q.ID != int64(i) {
+			t.Fatalf("job %d is at place %d", q.ID, i)
+		}
+	}
+}
