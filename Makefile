@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint vuln test race plants determinism bench drill replica-drill speed slurm slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln test race plants mutants determinism bench drill replica-drill speed slurm slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -50,6 +50,12 @@ race:
 plants:
 	flags=$$(go run ./cmd/plants) && go vet $$flags ./... && \
 	go test $$flags ./agents/plant ./agents/journal/... ./agents/replica ./cluster/managed ./cluster/slurm ./simulation/torture -run 'Plant|plant'
+
+# Changes of one operator or statement at a time: which of them does no test of the
+# package notice? SEED=N draws others.
+PKG ?= ./policy/backfill
+mutants:
+	go run ./cmd/mutants -seed $(SEED) $(PKG)
 
 # The same seed gives the same bytes, another seed does not.
 determinism:

@@ -162,3 +162,29 @@ func TestShare_RoundsHalfUpOnce(t *testing.T) {
 		}
 	}
 }
+
+// What is read as an amount or a price is within its bounds, and is read the same from
+// what it shows.
+func FuzzParseCredits(f *testing.F) {
+	for _, text := range []string{"0", "12.5", "1e3", "0.0000005", "-1", "9e18", "1000000000000", "1000000000000.000001", " 1", "0x1", "1_0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseCredits(text)
+		if again, wrong := ParseCredits(c.String()); c < 0 || c > MaxBudget || err == nil && (wrong != nil || again != c) || err != nil && c != 0 {
+			t.Fatalf("%q is read as %v, %v; that as %v, %v", text, c, err, again, wrong)
+		}
+	})
+}
+
+func FuzzParsePrice(f *testing.F) {
+	for _, text := range []string{"0", "3.6", "1e6", "0.0000004", "-0.1", "1e7", "1000000", "1000000.000001", "", "NaN"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParsePrice(text)
+		if again, wrong := ParsePrice(p.String()); p < 0 || p > MaxPrice || err == nil && (wrong != nil || again != p) || err != nil && p != 0 {
+			t.Fatalf("%q is read as %v, %v; that as %v, %v", text, p, err, again, wrong)
+		}
+	})
+}

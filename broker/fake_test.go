@@ -337,10 +337,18 @@ func rareMessage(m agents.Message) string {
 		return fmt.Sprintf("Noted %v %s", m.Leg, m.Step)
 	case agents.List:
 		return fmt.Sprintf("List %d, known %v", m.Incarnation, m.Known)
+	case agents.ShiftDeclined:
+		return fmt.Sprintf("ShiftDeclined %d of %v, version %d", m.Number, m.Leg, m.Version)
 	case agents.Reassert:
 		shown := ""
 		if p := m.Leg.Proof; p != (bourse.Proof{}) {
 			shown = fmt.Sprintf(", by the proof #%d that it was %v", p.Seq, p.State)
+		}
+		if m.Leg.Left > 0 {
+			shown += fmt.Sprintf(", for %v", m.Leg.Left)
+		}
+		if m.Leg.Refund > 0 || m.Leg.Penalty > 0 {
+			shown += fmt.Sprintf(", refund %v, penalty %v", m.Leg.Refund, m.Leg.Penalty)
 		}
 		return fmt.Sprintf("Reassert %v was %v at %v%s", m.Leg.Leg, m.Leg.State, m.Leg.Fare.Total(), shown)
 	case agents.SubmitReply:

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -17,29 +18,60 @@ import (
 // where it does.
 func TestStep_NoMessageOfAPeerIsTooMuch(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		f := &flood{rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))}
-		f.cfg = Defaults("vo1")
-		f.cfg.Cycle, f.cfg.Phase, f.cfg.Horizon, f.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
-		f.cfg.Budget, f.cfg.Sites = 100*bourse.Credit, []agents.ID{"site:north", "site:south"}
-		f.cfg.Explain, f.cfg.KeepJobs = 1<<20, bourse.Hour
-		f.b = New(f.cfg)
-		f.step("", agents.Started{Nonce: 1})
-		for range 400 {
-			f.act()
-			if err := f.b.Ledger().Check(); err != nil || f.b.accounts.Left() < 0 {
-				t.Fatalf("%v; %v credits left", err, f.b.accounts.Left())
-			}
+	rapid.Check(t, func(t *rapid.T) { flooded(t, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3), 400) })
+}
+
+// The same, for a fuzzer: what is said, and when, follows from its bytes one after the
+// other.
+func FuzzBroker_Step(f *testing.F) {
+	r := rand.NewChaCha8([32]byte{1})
+	for n := 1 << 8; n <= 16<<10; n *= 2 {
+		seed := make([]byte, n)
+		_, _ = r.Read(seed)
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { flooded(t, &bytesSource{data, rand.NewPCG(1, 2)}, min(len(data)/16, 400)) })
+}
+
+// bytesSource draws from bytes, and once they are used up at random: of a constant no
+// number below a bound may ever come.
+type bytesSource struct {
+	left []byte
+	rest rand.Source
+}
+
+func (s *bytesSource) Uint64() uint64 {
+	if len(s.left) == 0 {
+		return s.rest.Uint64()
+	}
+	var x [8]byte
+	s.left = s.left[copy(x[:], s.left):]
+	return binary.LittleEndian.Uint64(x[:])
+}
+
+// flooded is a broker to which strangers speak so many times.
+func flooded(t interface{ Fatalf(string, ...any) }, source rand.Source, times int) {
+	f := &flood{rng: rand.New(source)}
+	f.cfg = Defaults("vo1")
+	f.cfg.Cycle, f.cfg.Phase, f.cfg.Horizon, f.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
+	f.cfg.Budget, f.cfg.Sites = 100*bourse.Credit, []agents.ID{"site:north", "site:south"}
+	f.cfg.Explain, f.cfg.KeepJobs = 1<<20, bourse.Hour
+	f.b = New(f.cfg)
+	f.step("", agents.Started{Nonce: 1})
+	for range times {
+		f.act()
+		if err := f.b.Ledger().Check(); err != nil || f.b.accounts.Left() < 0 {
+			t.Fatalf("%v; %v credits left", err, f.b.accounts.Left())
 		}
-		again := New(f.cfg)
-		for i, fact := range f.facts {
-			again.Replay(f.ats[i], fact)
-		}
-		if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs.all()) != len(f.b.txs.all()) {
-			t.Fatalf("a replay has %v credits left, %d jobs that wait, %d transactions, not %v, %d, %d",
-				again.accounts.Left(), again.Waiting(), len(again.txs.all()), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs.all()))
-		}
-	})
+	}
+	again := New(f.cfg)
+	for i, fact := range f.facts {
+		again.Replay(f.ats[i], fact)
+	}
+	if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs.all()) != len(f.b.txs.all()) {
+		t.Fatalf("a replay has %v credits left, %d jobs that wait, %d transactions, not %v, %d, %d",
+			again.accounts.Left(), again.Waiting(), len(again.txs.all()), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs.all()))
+	}
 }
 
 // flood is a broker among strangers.

@@ -183,6 +183,14 @@ func scenarioJob(t *testing.T, line string) bourse.Job {
 			j.Deadline = bourse.Time(number(t, value)) * 1000
 		case "after":
 			j.After = strings.Split(value, "+")
+		case "performance":
+			j.MinPerformance = bourse.Performance(number(t, value))
+		case "price": // of a node for 1000 s
+			j.MaxPrice = bourse.Price(credits(t, value) * 36 / 10)
+		case "gpus":
+			j.Require.GPUs = number(t, value)
+		case "onesite":
+			j.OneSite = true
 		case "gap":
 			j.Gap = bourse.Duration(number(t, value)) * bourse.Second
 		default:

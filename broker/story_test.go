@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // story is a broker alone with a clock: the sites' words are the script's, but
@@ -33,6 +34,7 @@ type story struct {
 	lost   agents.ID          // whose next request for offers is
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
+	groups map[agents.ID]bourse.Group // what a site offers, where that is not a node at a credit per 1000 s
 	trace  strings.Builder
 
 	asserts int // Reasserts to a site at once; 0: as many as always
@@ -47,6 +49,7 @@ func TestTransactionRows(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s.trace.Reset()
 			s.command(d)
+			s.remembersAll()
 			return s.trace.String()
 		})
 	})
@@ -94,8 +97,12 @@ func (s *story) command(d *datadriven.TestData) {
 		s.step("", cycleDue{s.b.scheduler.next})
 	case "after":
 		s.after(seconds(s.t, d, "wait", 0))
+	case "pause": // the process stands still: what is due meanwhile comes late
+		s.now = s.now.Add(seconds(s.t, d, "wait", 0))
 	case "crash":
 		s.crash(d)
+	case "group": // of what nodes a site offers are: "north performance=500 price=8 gpus=1"
+		s.group(d)
 	case "grant": // an operator grants "ana max_nodes=4", or drops "ana -max_nodes"
 		f := strings.Fields(d.Input)
 		m := agents.GrantTerms{Holder: bourse.Holder{User: f[0], Terms: bourse.Grants{}}}
@@ -211,6 +218,10 @@ func (s *story) begin(d *datadriven.TestData) {
 			s.cfg.BatchSize, s.cfg.MaxCycles = number(s.t, a.Vals[0]), 1
 		case "waiting": // jobs of one user
 			s.cfg.MaxWaiting = number(s.t, a.Vals[0])
+		case "algorithm":
+			s.cfg.Algorithm, _ = search.ParseAlgorithm(a.Vals[0])
+		case "quota": // "quota=(ben,5)"
+			s.cfg.Quotas = map[string]bourse.Credits{a.Vals[0]: credits(s.t, a.Vals[1])}
 		case "share": // "share=(ben,3)"
 			s.cfg.Users = map[string]UserTerms{a.Vals[0]: {Share: number(s.t, a.Vals[1])}}
 		}
@@ -248,6 +259,73 @@ func (s *story) crash(d *datadriven.TestData) {
 		s.facts = []agents.Fact{s.b.Image()}
 	}
 	s.start()
+}
+
+// group reads what nodes sites offer.
+func (s *story) group(d *datadriven.TestData) {
+	if s.groups == nil {
+		s.groups = map[agents.ID]bourse.Group{}
+	}
+	for line := range strings.Lines(d.Input) {
+		f := strings.Fields(line)
+		g := bourse.Group{Performance: bourse.Unit, Price: 3_600_000}
+		for _, kv := range f[1:] {
+			key, value, _ := strings.Cut(kv, "=")
+			switch key {
+			case "performance":
+				g.Performance = bourse.Performance(number(s.t, value))
+			case "price": // of a node for 1000 s
+				g.Price = bourse.Price(credits(s.t, value) * 36 / 10)
+			case "gpus":
+				g.Machine.GPUs = number(s.t, value)
+			case "second": // a group of so many nodes, beside
+				g.Nodes = number(s.t, value)
+			default:
+				s.t.Fatalf("unknown key %q", key)
+			}
+		}
+		s.groups[siteID(f[0])] = g
+	}
+}
+
+// remembersAll holds what the broker would be from its facts against what it would be
+// from its image: of the jobs and of all legs the same is known.
+func (s *story) remembersAll() {
+	replayed, loaded := New(s.cfg), New(s.cfg)
+	for _, f := range s.facts {
+		replayed.Replay(0, f)
+	}
+	loaded.Replay(0, replayed.Image())
+	facts, image := remembered(replayed), remembered(loaded)
+	for i := range facts {
+		if facts[i] != image[i] {
+			s.t.Fatalf("by its facts it knows\n%s\nby its image\n%s", facts[i], image[i])
+		}
+	}
+}
+
+// remembered is what a broker knows of jobs and transactions, line by line.
+func remembered(b *Broker) (lines []string) {
+	for _, j := range b.jobs {
+		ids := []bourse.TxID{}
+		for _, t := range j.txs {
+			ids = append(ids, t.id)
+		}
+		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.Job, j.state, j.stub, j.submitted(), j.reason, ids))
+	}
+	for _, t := range b.txs.all() {
+		lines = append(lines, fmt.Sprintf("%v of %s %v at %v, number %d, %v, repairs %v, asks %+v, spare %+v within %v, given up %v, apart %t, offer %d",
+			t.id, t.job.Name, t.state, t.sites, t.number, t.reason, t.repairs, t.request, t.spare, t.flex, t.givenUp, t.apart, t.offer))
+		for i := range t.legs {
+			l := t.legs[i]
+			if l.real, l.late, l.vouched, l.returns = nil, false, false, false; t.legs[i].real != nil { // of this life, and what stands behind a pointer
+				lines = append(lines, fmt.Sprintf("%+v", *t.legs[i].real))
+			}
+			l.state = l.recorded(b.cfg.Explain > 0)
+			lines = append(lines, fmt.Sprintf("%v %+v", t.leg(i), l))
+		}
+	}
+	return lines
 }
 
 // after lets time pass.
@@ -317,6 +395,9 @@ func (s *story) step(from agents.ID, m agents.Message) {
 func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 	p := bourse.NewProfile(s.now, s.free[id])
 	g := bourse.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
+	if other, ok := s.groups[id]; ok {
+		g.Performance, g.Price, g.Machine = other.Performance, other.Price, other.Machine
+	}
 	if s.shared[id] {
 		none := bourse.NewProfile(s.now, 0)
 		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
@@ -326,8 +407,14 @@ func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 	if s.queued[id] {
 		clear = bourse.NewProfile(s.now, 0)
 	}
-	return agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, nil),
+	m := agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, nil),
 		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: clear}}}
+	if n := s.groups[id].Nodes; n > 0 && s.free[id] > 0 {
+		g.Name, g.Nodes = "second", n
+		p = bourse.NewProfile(s.now, n)
+		m.Groups = append(m.Groups, agents.GroupOffer{Group: g, Admissible: p, Clear: p})
+	}
+	return m
 }
 
 // stamp counts a site's replies; "@5/3" says epoch and sequence from now on,
@@ -400,7 +487,8 @@ func (s *story) user(d *datadriven.TestData) {
 			}
 			s.step(from, m)
 		case "modify":
-			s.step("users", agents.JobModify{Job: f[1], Request: scenarioJob(s.t, strings.Join(f[1:], " ")).Request})
+			j := scenarioJob(s.t, strings.Join(f[1:], " "))
+			s.step("users", agents.JobModify{Job: f[1], User: j.User, Request: j.Request})
 		case "accept", "reject": // "accept wave 1"
 			m := agents.OfferAnswer{Job: f[1], N: number(s.t, f[2]), Accept: f[0] == "accept"}
 			if len(f) > 3 {
@@ -461,6 +549,10 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	if f[0] == "Listing" {
 		m := agents.Listing{Incarnation: s.b.lives.current().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
+			if life, ok := strings.CutPrefix(text, "life="); ok { // to the List of an earlier one
+				m.Incarnation = uint32(number(s.t, life))
+				continue
+			}
 			if text == "fenced" { // "fenced 7": by life 7
 				m.Refusal = reason(bourse.Fenced, "another one has spoken")
 				m.Nonce, m.Latest = s.fenced(f)

@@ -310,3 +310,52 @@ func states(f bourse.ClusterImage) (s string) {
 	}
 	return s
 }
+
+// Whatever its site says, in whatever order: a life from the facts has the locks of the
+// one that recorded them, and a leg whose release came first is not locked.
+func FuzzAgent_Step(f *testing.F) {
+	f.Add([]byte{0x01, 0x11, 0x21, 0x31, 0x41, 0x51, 0x61})
+	f.Add([]byte{0x21, 0x01, 0x11, 0x02, 0x12, 0x5f, 0x32, 0x60, 0x02})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := newLife(Config{})
+		l.say(agents.Started{Nonce: 1})
+		over := map[bourse.LegID]bool{}
+		for i, x := range data[:min(len(data), 200)] { // what is said, of which leg
+			n := uint64(x & 15)
+			leg := legOf(n)
+			switch x >> 4 {
+			case 0, 8:
+				m := holdOf(n, l.now.Add(bourse.Duration(n)), l.now.Add(bourse.Duration(2*n)))
+				m.Replaces, m.Again = legOf(n/2), i%7 == 6
+				held := !l.say(m)[0].(agents.ClusterHeld).Refusal.Refused()
+				if held && over[leg] && !m.Again {
+					t.Fatalf("leg %v is locked after its release", leg)
+				}
+				if m.Again && held {
+					delete(over, leg)
+				}
+			case 1:
+				l.say(agents.ClusterConfirm{Leg: leg})
+			case 2:
+				l.say(agents.ClusterRelease{Leg: leg})
+				over[leg] = true
+			case 3:
+				l.say(agents.ClusterHeard{Leg: leg})
+			case 4:
+				l.say(agents.ClusterInventory{Ref: n})
+			case 5:
+				l.now = l.now.Add(bourse.Duration(n))
+				l.say(tick{})
+			case 6:
+				l.say(agents.SnapshotRequest{Ref: n})
+			}
+		}
+		if err := l.Audit(l.now); err != nil {
+			t.Fatal(err)
+		}
+		got, want := newLife(Config{}, l.facts...).Image().(bourse.ClusterImage).Locks, l.Image().(bourse.ClusterImage).Locks
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("by the facts it keeps %+v, it is %+v", got, want)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -116,8 +117,17 @@ func TestSite_NobodyCanBringItDown(t *testing.T) {
 	rapid.Check(t, anything)
 }
 
-// The same, for a fuzzer that looks for paths not taken yet.
-func FuzzSite_Step(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anything)) }
+// The same, for a fuzzer that looks for paths not taken yet. Lives are drawn from its
+// bytes: with too few there is none, so it begins with many.
+func FuzzSite_Step(f *testing.F) {
+	r := rand.NewChaCha8([32]byte{1})
+	for n := 1 << 10; n <= 64<<10; n *= 2 {
+		seed := make([]byte, n)
+		_, _ = r.Read(seed)
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(anything))
+}
 
 // anything is a life of a site to which anybody says anything.
 func anything(t *rapid.T) {

@@ -28,6 +28,7 @@ type story struct {
 	trace   []string
 	silent  bool   // the cluster hears nothing and says nothing
 	lossy   bool   // the cluster's answers to holds get lost
+	deaf    bool   // what the cluster is told gets lost
 	mute    bool   // the site hears nothing of the cluster
 	loses   int    // so many releases get lost on their way to the cluster
 	fails   string // messages of that kind are refused, for their receiver has failed over them
@@ -131,7 +132,7 @@ func (s *story) deliver(d delivery) {
 		}
 		s.money(before)
 	case theCluster:
-		if d.from == theSite && s.silent {
+		if d.from == theSite && (s.silent || s.deaf) {
 			return
 		}
 		if _, ok := d.m.(agents.ClusterRelease); ok && s.loses > 0 {

@@ -38,7 +38,7 @@ import (
 //	advance to=S                                            time passes
 //	quiet-advance to=S                                      the same, leaving out the inquiries
 //	stale                                                   all nodes fail after the next snapshot
-//	cluster silent | lossy | answers                         what reaches it, and the site
+//	cluster silent | lossy | deaf | answers                  what reaches it, and the site
 //	lost releases=N                                         so many get lost on their way to the cluster
 //	lose nodes=N for=S                                      nodes fail
 //	fails KIND                                              messages of that kind are refused, for their receiver has failed over them; none: of no kind
@@ -79,12 +79,13 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	case "stale":
 		s.stale = true
 	case "cluster":
-		s.silent, s.lossy = d.HasArg("silent"), d.HasArg("lossy")
+		s.silent, s.lossy, s.deaf = d.HasArg("silent"), d.HasArg("lossy"), d.HasArg("deaf")
 	case "lost": // on their way
 		s.loses = a.number("releases", 1)
 	case "says": // the cluster, of a leg, whatever is true
 		leg := a.leg(d.CmdArgs[1].Key)
-		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: bourse.Time(a.seconds("end"))}}
+		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: bourse.Time(a.seconds("end"))},
+			"confirmed": agents.ClusterDone{Leg: leg, Step: agents.ClusterConfirm{}.Kind()}, "released": agents.ClusterDone{Leg: leg, Step: agents.ClusterRelease{}.Kind()}}
 		s.say(theCluster, said[d.CmdArgs[0].Key])
 	case "early":
 		s.note("%d early words", s.site.Early())

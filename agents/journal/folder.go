@@ -14,6 +14,8 @@ type Folder struct {
 	lock *os.File // nil: for reading only
 	open *os.File // the file that grows
 	name string   // of open
+
+	fsync func(*os.File) error // (*os.File).Sync; a test listens
 }
 
 // OpenFolder makes the folder if there is none and takes it for this process: a
@@ -36,7 +38,7 @@ func OpenFolder(path string) (*Folder, error) {
 	if err != nil {
 		return nil, closing(lock, err)
 	}
-	return &Folder{path: path, lock: lock}, nil
+	return &Folder{path: path, lock: lock, fsync: (*os.File).Sync}, nil
 }
 
 // makeFolder makes the folder durably: a journal must not vanish with its name.
@@ -47,7 +49,7 @@ func makeFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(filepath.Clean(path)))
+	return syncFolder(filepath.Dir(filepath.Clean(path)), (*os.File).Sync)
 }
 
 // LookInto opens a folder for reading, whoever writes there.
@@ -59,7 +61,7 @@ func LookInto(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{path: path}, nil
+	return &Folder{path: path, fsync: (*os.File).Sync}, nil
 }
 
 // closing closes f and returns err, which matters more than an error of closing.
@@ -123,23 +125,23 @@ func (d *Folder) Truncate(name string, size int64) error {
 	if err := os.Truncate(d.file(name), size); err != nil {
 		return err
 	}
-	return syncFile(d.file(name))
+	return d.syncFile(name)
 }
 
 // Sync makes the content of a file durable.
 func (d *Folder) Sync(name string) error {
 	if d.name == name {
-		return d.open.Sync()
+		return d.fsync(d.open)
 	}
-	return syncFile(d.file(name))
+	return d.syncFile(name)
 }
 
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+func (d *Folder) syncFile(name string) error {
+	f, err := os.OpenFile(d.file(name), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := d.fsync(f); err != nil {
 		return closing(f, err)
 	}
 	return f.Close()
@@ -166,7 +168,7 @@ func (d *Folder) Remove(name string) error {
 }
 
 // SyncNames makes renames, removals and new files durable.
-func (d *Folder) SyncNames() error { return syncFolder(d.path) }
+func (d *Folder) SyncNames() error { return syncFolder(d.path, d.fsync) }
 
 // Close frees the folder for another process. What was not synced may be lost.
 func (d *Folder) Close() error {

@@ -1,12 +1,18 @@
 package journal
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
@@ -49,6 +55,53 @@ func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(path, "*"))
 	if err != nil || len(names) != 3 { // both segments, the lock
 		t.Errorf("%v: %v", names, err)
+	}
+}
+
+// What is durable has been synced: a file that grows and one that does not, one that was
+// cut, and the names in the folder. Where the system fails to, so does the folder.
+func TestFolder_SyncsWhatItSaysIsDurable(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	disk, err := OpenFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	var synced []string
+	fails := error(nil)
+	disk.fsync = func(f *os.File) error {
+		synced = append(synced, f.Name())
+		return errors.Join(f.Sync(), fails)
+	}
+	grows := func(name string) func() error { return func() error { return disk.Append(name, []byte("text")) } }
+	steps := []struct {
+		what string
+		do   func() error
+		want string // is synced; "": nothing
+	}{
+		{"a file that grows", grows("a"), ""}, {"its sync", func() error { return disk.Sync("a") }, "a"},
+		{"another file that grows", grows("b"), ""}, {"the sync of one that does not", func() error { return disk.Sync("a") }, "a"},
+		{"a cut", func() error { return disk.Truncate("a", 1) }, "a"},
+		{"another name", func() error { return disk.Rename("a", "c") }, ""}, {"the names", disk.SyncNames, "."},
+	}
+	for _, x := range steps {
+		synced = nil
+		if err := x.do(); err != nil {
+			t.Fatalf("%s: %v", x.what, err)
+		}
+		if x.want == "." && runtime.GOOS == "windows" {
+			continue // it has no sync of a folder
+		}
+		if want := []string{filepath.Join(path, x.want)}; x.want == "" && synced != nil || x.want != "" && !slices.Equal(synced, want) {
+			t.Errorf("%s: %v was synced, not %q", x.what, synced, x.want)
+		}
+	}
+	fails = errors.New("the disk is gone")
+	for what, err := range map[string]error{"a file": disk.Sync("b"), "another": disk.Sync("c"), "a cut": disk.Truncate("c", 0), "names": disk.SyncNames()} {
+		if !errors.Is(err, fails) && (what != "names" || runtime.GOOS != "windows") {
+			t.Errorf("the sync of %s failed, the folder says %v", what, err)
+		}
 	}
 }
 
@@ -110,4 +163,61 @@ func TestFolder_DamageIsNamedWithItsPath(t *testing.T) {
 	if _, err := LookInto(name); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("a file for a folder: %v", err)
 	}
+}
+
+// What a file says of itself is read or refused, never more of it than there is.
+func FuzzReadHeader(f *testing.F) {
+	disk := &Memory{}
+	j, _ := mustOpen(f, disk, withImage)
+	mustAppend(f, j, 1, 4)
+	if err := j.Snapshot(5, image{3}); err != nil {
+		f.Fatal(err)
+	}
+	for n := range uint64(2) {
+		data, _ := file(f, disk, n+1)
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, err := ReadHeader("f", bytes.NewReader(data))
+		if s, whole := ReadFile("f", data, withImage.Codec, func(Record) error { return nil }); whole == nil && (err != nil || !reflect.DeepEqual(s.Header, h)) {
+			t.Fatalf("the file begins %+v; by itself that is read as %+v, %v", s.Header, h, err)
+		}
+	})
+}
+
+// Whatever lies in a folder, under whatever names: a journal is opened there, and what is
+// appended then is what the next life reads after all before, or it is refused.
+func FuzzOpen(f *testing.F) {
+	disk := &Memory{}
+	j, _ := mustOpen(f, disk, withImage)
+	mustAppend(f, j, 1, 4)
+	if err := j.Snapshot(5, image{3}); err != nil {
+		f.Fatal(err)
+	}
+	mustAppend(f, j, 4, 6)
+	first, _ := file(f, disk, 1)
+	second, _ := file(f, disk, 2)
+	f.Add(segmentName(1), first, segmentName(2), second)
+	f.Add(segmentName(2), first, segmentName(1), second)
+	f.Add(segmentName(1), first[:len(first)-3], "lock", []byte("7"))
+	f.Add(segmentName(3), second, segmentName(2)+".new", first)
+	f.Fuzz(func(t *testing.T, name string, data []byte, other string, more []byte) {
+		disk := &Memory{}
+		for file, text := range map[string][]byte{name: data, other: more} {
+			if err := disk.Append(file, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count := 0
+		j, err := Open(disk, withImage, func(bourse.Time, agents.Fact) { count++ })
+		if err != nil {
+			return
+		}
+		mustAppend(t, j, 1, 3)
+		again := 0
+		if _, err := Open(disk, withImage, func(bourse.Time, agents.Fact) { again++ }); err != nil || again != count+2 {
+			t.Fatalf("%d facts were read, and after two more %d: %v", count, again, err)
+		}
+	})
 }

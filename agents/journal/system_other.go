@@ -11,4 +11,4 @@ func lockFile(*os.File) error { return nil }
 func unlockFile(*os.File) error { return nil }
 
 // syncFolder does nothing: this system cannot sync a folder.
-func syncFolder(string) error { return nil }
+func syncFolder(string, func(*os.File) error) error { return nil }

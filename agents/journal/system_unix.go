@@ -18,12 +18,12 @@ func lockFile(f *os.File) error {
 func unlockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // syncFolder makes the names in a folder durable.
-func syncFolder(path string) error {
+func syncFolder(path string, fsync func(*os.File) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := fsync(f); err != nil {
 		return closing(f, err)
 	}
 	return f.Close()

@@ -84,3 +84,53 @@ func TestRestore_GoesOnAsTheGroupItIsAViewOf(t *testing.T) {
 		}
 	}
 }
+
+// A job runs on if there is room for it until its planned end: none of that name, no
+// more nodes than there are, and not over. What ends now takes no nodes any more.
+func TestResume_TakesWhatThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []Policy{EASY, Conservative} {
+		g := New(4, policy, 10)
+		for _, x := range []struct {
+			what string
+			r    Running
+			fits bool
+		}{
+			{"three nodes", Running{ID: 1, Nodes: 3, Start: 0, End: 50}, true},
+			{"the same again", Running{ID: 1, Nodes: 1, Start: 0, End: 50}, false},
+			{"no nodes", Running{ID: 2, Nodes: 0, Start: 0, End: 50}, false},
+			{"more nodes than there are", Running{ID: 2, Nodes: 5, Start: 0, End: 50}, false},
+			{"more than are free", Running{ID: 2, Nodes: 2, Start: 0, End: 20}, false},
+			{"what is over", Running{ID: 2, Nodes: 1, Start: 0, End: 9}, false},
+			{"what ends now, on nodes that are taken", Running{ID: 2, Nodes: 4, Start: 0, End: 10}, true},
+			{"one node", Running{ID: 3, Nodes: 1, Start: 0, End: 20}, true},
+		} {
+			if got := g.Resume(x.r); got != x.fits {
+				t.Errorf("%v: %s is resumed: %t", policy, x.what, got)
+			}
+		}
+		if s := g.State(); s.Free.At(10) != 0 || s.Free.At(20) != 1 || s.Free.At(50) != 4 || len(s.Running) != 3 {
+			t.Errorf("%v: %v is free, %d run", policy, s.Free, len(s.Running))
+		}
+	}
+}
+
+// However many come one after the other, each waits in its turn.
+func TestArrive_TakesMoreThanABlock(t *testing.T) {
+	t.Parallel()
+	g := New(1, FCFS, 0)
+	const jobs = 5*blockSize + 1
+	for id := range int64(jobs) {
+		if !g.Arrive(Queued{ID: id, Nodes: 1, Estimate: 10}) {
+			t.Fatalf("job %d is refused", id)
+		}
+	}
+	if g.Waiting() != jobs {
+		t.Errorf("%d wait", g.Waiting())
+	}
+	for i, q := range g.State().Queue {
+		if q.ID != int64(i) {
+			t.Fatalf("job %d is at place %d", q.ID, i)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -291,4 +292,36 @@ func (c *counter) Accept() (net.Conn, error) {
 		c.n.Add(1)
 	}
 	return conn, err
+}
+
+// A context file is taken or refused in words, whatever is in it; one that is taken is
+// written as what it is.
+func FuzzContext(f *testing.F) {
+	for _, text := range []string{`{"broker":"https://10.0.0.5:7070"}`, `{"broker":"b","ca":"a","certificate":"c","key":"k"}`,
+		`{"sites":{"north":"http://127.0.0.1:1"}}`, `{"broker":"b","ca":"a","token_file":"t"}`, `{"broker":"b","key":"k"}`, `{"x":1}`, `[]`, ``} {
+		f.Add([]byte(text))
+	}
+	name := filepath.Join(f.TempDir(), "context.json")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Read(name)
+		if err != nil {
+			if !strings.Contains(err.Error(), name) {
+				t.Fatalf("%v does not name the file", err)
+			}
+			return
+		}
+		_, _ = c.ToBroker()
+		for site := range c.Sites {
+			_, _ = c.ToSite(site)
+		}
+		if err := c.Write(name); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := Read(name); err != nil || !reflect.DeepEqual(again, c) {
+			t.Fatalf("%q is read as %+v, and once written as %+v, %v", text, c, again, err)
+		}
+	})
 }

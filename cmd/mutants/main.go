@@ -1,0 +1,156 @@
+// Mutants changes the code of a package at one place after the other and runs its
+// tests: a change that no test notices is a boundary that nobody holds.
+//
+// All changes go into one build, each in a copy of its function's body that runs where
+// it is switched on, so that a package is compiled once and not for every change. What
+// is drawn follows from the seed.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	count := flag.Int("count", 60, "how many changes of a package")
+	seed := flag.Uint64("seed", 1, "which ones are drawn")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "mutants: name a package, from the root of the module: go run ./cmd/mutants ./policy/search")
+		os.Exit(2)
+	}
+	for _, dir := range flag.Args() {
+		if err := run(filepath.Clean(dir), *count, *seed); err != nil {
+			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", dir, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// run draws changes of a package and tells what became of each.
+func run(dir string, count int, seed uint64) error {
+	same, err := equivalent()
+	if err != nil {
+		return err
+	}
+	sources, err := read(dir)
+	if err != nil {
+		return err
+	}
+	var list []mutant
+	for _, s := range sources {
+		list = append(list, s.mutants()...)
+	}
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	list = list[:min(2*count, len(list))] // some do not compile
+	work, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	binary := filepath.Join(work, "test")
+	if list, err = compile(dir, work, binary, sources, list); err != nil {
+		return err
+	}
+	list = list[:min(count, len(list))]
+	began := time.Now()
+	if said, err := test(dir, binary, 0, 10*time.Minute); err != nil {
+		return fmt.Errorf("its tests fail without any change: %w\n%s", err, said)
+	}
+	limit := 10*time.Second + 5*time.Since(began)
+	killed, alike := 0, 0
+	for _, m := range list {
+		_, err := test(dir, binary, m.number, limit)
+		switch why, known := same[m.name()]; {
+		case err != nil:
+			killed++
+			if known {
+				fmt.Printf("%s  said to be equivalent (%s), and a test fails\n", m.name(), why)
+			}
+		case known:
+			alike++
+		default:
+			fmt.Printf("%s:%d survives: %s\n", m.source.name, m.line, m.name())
+		}
+	}
+	fmt.Printf("%s: %d of %d killed, %d equivalent: %d %%\n", dir, killed, len(list), alike, 100*killed/max(1, len(list)-alike))
+	return nil
+}
+
+// test runs the tests with one change switched on; 0: with none. An error says that one
+// failed, or took too long, or too much memory.
+func test(dir, binary string, number int, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6000000; exec "$0" -test.failfast -test.short`, binary)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "MUTANT="+strconv.Itoa(number))
+	cmd.WaitDelay = time.Second
+	return cmd.CombinedOutput()
+}
+
+// compile compiles the package's tests with all changes, but for those that the compiler
+// refuses, and returns what is left.
+func compile(dir, work, binary string, sources []*source, list []mutant) ([]mutant, error) {
+	for range 5 {
+		replace := map[string]string{}
+		put := func(name, text string) error {
+			from, err := filepath.Abs(filepath.Join(dir, name))
+			replace[from] = filepath.Join(work, name)
+			return errors.Join(err, os.WriteFile(replace[from], []byte(text), 0o666))
+		}
+		err := put("mutants_switch.go", sources[0].clause+"\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantOn, _ = strconv.Atoi(os.Getenv(\"MUTANT\"))\n")
+		for _, s := range sources {
+			err = errors.Join(err, put(s.name, s.with(list)))
+		}
+		text, _ := json.Marshal(map[string]any{"Replace": replace})
+		overlay := filepath.Join(work, "overlay.json")
+		if err = errors.Join(err, os.WriteFile(overlay, text, 0o666)); err != nil {
+			return nil, err
+		}
+		said, err := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay="+overlay, "-o", binary, "./"+dir).CombinedOutput()
+		if err == nil {
+			return list, nil
+		}
+		bad := map[int]bool{}
+		for _, m := range refused.FindAllSubmatch(said, -1) {
+			n, _ := strconv.Atoi(string(m[1]))
+			bad[n] = true
+		}
+		if len(bad) == 0 {
+			return nil, fmt.Errorf("%w\n%s", err, bytes.TrimSpace(said))
+		}
+		list = slices.DeleteFunc(list, func(m mutant) bool { return bad[m.number] })
+	}
+	return nil, errors.New("the compiler goes on refusing changes")
+}
+
+// refused is an error of the compiler within a change: see source.with.
+var refused = regexp.MustCompile(`(?m)mutant(\d+)\.go:\d+`)
+
+// equivalent reads which changes no test can notice, and why.
+func equivalent() (map[string]string, error) {
+	text, err := os.ReadFile("cmd/mutants/equivalent.txt")
+	if err != nil {
+		return nil, fmt.Errorf("run it from the root of the module: %w", err)
+	}
+	list := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, why, ok := strings.Cut(strings.TrimSpace(line), " # "); ok {
+			list[name] = why
+		}
+	}
+	return list, nil
+}
