@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 type simulateFlags struct {
 	seed    uint64
 	runs    int
+	workers int
 	out     string
 	preset  string
 	presets bool
@@ -45,7 +47,8 @@ it got), summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives
 the same bytes; "bourse report" draws them again, or two runs side by side.
 With --runs N it runs N seeds in parallel and shows means with 95 %
 intervals; the files are those of the first seed, and beside them
-summaries.jsonl, each seed's summary in a line, and means.json.
+summaries.jsonl, each seed's summary in a line, and means.json. A world runs on
+one processor, seeds on all of them or on as many as --workers says.
 
 run.json holds all that a run follows from: the scenario word for word, the seed,
 the version, and the sizes and SHA-256 of its traces. --again DIR runs the one of
@@ -62,6 +65,7 @@ a folder again. A folder that holds another run is refused, unless by --force.`,
 	flags := cmd.Flags()
 	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the first run")
 	addFlag(cmd, &f.runs, asNumber, "runs", 1, "how many seeds to run, from --seed on")
+	addFlag(cmd, &f.workers, asNumber, "workers", 0, "use at most so many processors (default all); nothing of what comes out depends on it")
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
 	addFlag(cmd, &f.preset, asPreset, "preset", "", "run an embedded scenario")
 	flags.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
@@ -92,6 +96,12 @@ func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if f.runs < 1 || f.runs > 1_000_000 {
 		return fmt.Errorf("--runs %d: must be 1 to 1,000,000", f.runs)
+	}
+	if f.workers < 0 || f.workers > 1024 {
+		return fmt.Errorf("--workers %d: must be 1 to 1,024, or 0 for all processors", f.workers)
+	}
+	if f.workers > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.workers))
 	}
 	sim := &simulation.Simulation{Scenario: scenario, Workloads: simulation.NewWorkloads(), Check: f.check}
 	return f.simulate(sim, cmd.OutOrStdout(), cmd.ErrOrStderr())

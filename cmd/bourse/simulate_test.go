@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -157,6 +159,48 @@ func TestSimulate_AFolderIsEnoughToRunAgain(t *testing.T) {
 	}
 	if err := more("--again", "DIR"); exitCode(err) != 2 || !strings.Contains(err.Error(), "run.json") {
 		t.Errorf("no run: %v", err)
+	}
+}
+
+// Not parallel: it sets the number of processors of the whole process.
+func TestSimulate_WorkersBoundTheProcessorsAndDoNotShow(t *testing.T) {
+	dir, before := t.TempDir(), runtime.GOMAXPROCS(0)
+	var want []byte
+	for _, n := range []int{1, 2, 5} {
+		var out bytes.Buffer
+		root := newRoot()
+		root.SetErr(io.Discard)
+		root.SetOut(writeFunc(func(b []byte) (int, error) {
+			if got := runtime.GOMAXPROCS(0); got != n {
+				t.Errorf("--workers %d uses %d", n, got)
+			}
+			return out.Write(b)
+		}))
+		folder := filepath.Join(dir, strconv.Itoa(n))
+		root.SetArgs([]string{"simulate", "--runs", "3", "--json", "--workers", strconv.Itoa(n), "--out", folder})
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"summary.json", "jobs.csv", "events.jsonl", "report.html", "summaries.jsonl", "means.json"} {
+			b, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil || len(b) == 0 {
+				t.Errorf("%s: %d bytes, %v", name, len(b), err)
+			}
+			out.Write(b)
+		}
+		if want == nil {
+			want = out.Bytes()
+		}
+		if !bytes.Equal(out.Bytes(), want) {
+			t.Errorf("--workers %d gives other bytes than 1", n)
+		}
+	}
+	if now := runtime.GOMAXPROCS(0); now != before {
+		t.Errorf("%d processors are left, not %d", now, before)
+	}
+	_, _, _, err := simulate(t, tiny, "DIR/one.toml", "--workers", "-1")
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "1 to 1,024") {
+		t.Errorf("-1 workers: %v", err)
 	}
 }
 

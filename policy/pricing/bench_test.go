@@ -1,11 +1,13 @@
 package pricing
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -239,6 +241,30 @@ func TestBook_EqualsTheNaiveTwinOnTheTrace(t *testing.T) {
 						t.Fatalf("query %d, offer %+v: naive %v, %v", i, o, f, ok)
 					}
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkReset_Reservations is what a site pays for each leg that it holds: the plan of
+// a group whose queue is empty and whose day is full of reservations.
+func BenchmarkReset_Reservations(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		s := &backfill.State{Nodes: 1000, Policy: backfill.EASY, Free: bourse.NewProfile(0, 1000)}
+		for i := range n {
+			start := bourse.Time(rng.Int64N(int64(bourse.Day)))
+			r := backfill.Reserved{ID: int64(i), Nodes: 1, Start: start, End: start.Add(bourse.Hour)}
+			s.Free.Add(r.Start, r.End, -r.Nodes)
+			s.Reserved = append(s.Reserved, r)
+		}
+		slices.SortFunc(s.Reserved, func(x, y backfill.Reserved) int { return cmp.Compare(x.Start, y.Start) })
+		b.Run(fmt.Sprintf("reservations=%d", n), func(b *testing.B) {
+			book := NewBook()
+			b.ReportAllocs()
+			for b.Loop() {
+				book.Reset(s)
+				book.Additive(bourse.Time(bourse.Hour), 1, bourse.Hour)
 			}
 		})
 	}

@@ -37,7 +37,8 @@ type Book struct {
 
 	starts   []bourse.Time  // v, by position in the queue
 	clear    bourse.Profile // Free less every planned job
-	instants []bourse.Time  // starts and ends of all work, from now on
+	instants []bourse.Time  // starts and ends of all work, from now on; see worth
+	listed   bool           // they are those of the state
 	base     sweep          // the plan without a new reservation
 	trial    sweep          // the plan with one
 	marks    []mark         // checkpoints of base
@@ -65,7 +66,8 @@ func (b *Book) Price(s Scheme) { b.prices = s }
 // Reset plans the queue of s. The book keeps s, which must stay as it is until
 // the next Reset. s.Free must hold from s.Now on and agree with what runs and is
 // reserved; nodes and estimates are above 0, weights are not negative. It costs
-// one plan of the queue, with checkpoints.
+// one plan of the queue, with checkpoints; the instants of Offers are drawn with the
+// first of these.
 func (b *Book) Reset(s *backfill.State) {
 	b.state = s
 	b.plan()
@@ -131,7 +133,7 @@ func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Du
 // is good until the next call.
 func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 	b.offers = b.offers[:0]
-	for _, t := range b.instants {
+	for _, t := range b.worth() {
 		b.offers = append(b.offers, Offer{Start: t})
 		if before := t.Add(-d); more && before > b.state.Now {
 			b.offers = append(b.offers, Offer{Start: before})
@@ -157,7 +159,7 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 // none is feasible, that is if the group never has n nodes.
 func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
 	free := walk{p: b.state.Free}
-	for _, t := range b.instants {
+	for _, t := range b.worth() {
 		if free.fits(t, t.Add(d), n) {
 			f, _ := b.Additive(t, n, d)
 			return Offer{Start: t, Feasible: true, Additive: f}, true

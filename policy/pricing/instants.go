@@ -6,15 +6,24 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// finish draws the finished profile and the instants worth offering out of the
-// base plan.
+// finish draws the finished profile out of the base plan.
 func (b *Book) finish() {
-	b.clear, b.instants = b.clear[:0], b.instants[:0]
+	b.clear, b.listed = b.clear[:0], false
 	for i, step := range b.base.free {
 		if i == 0 || step.Free != b.base.free[i-1].Free {
 			b.clear = append(b.clear, step)
 		}
 	}
+}
+
+// worth lists the instants worth offering. They are drawn when somebody asks: a
+// site that prices a leg at its own start never does, and beside hundreds of
+// reservations they cost more than the plan.
+func (b *Book) worth() []bourse.Time {
+	if b.listed {
+		return b.instants
+	}
+	b.instants, b.listed = b.instants[:0], true
 	s := b.state
 	// Every step is a start or an end. Some are missing: those at which as
 	// many nodes come free as are taken.
@@ -45,6 +54,7 @@ func (b *Book) finish() {
 		b.insertInstant(s.Reserved[i].Start)
 		b.insertInstant(s.Reserved[i].End)
 	}
+	return b.instants
 }
 
 // insertInstant adds an instant out of order, unless it is there.

@@ -23,9 +23,9 @@ func drawState(t *rapid.T) (*backfill.State, *rand.Rand) {
 
 // drawStart draws a start within the plan or a little beyond.
 func drawStart(t *rapid.T, b *Book) bourse.Time {
-	last := b.instants[len(b.instants)-1]
+	last := b.worth()[len(b.worth())-1]
 	if rapid.Bool().Draw(t, "at an instant") {
-		return rapid.SampledFrom(b.instants).Draw(t, "start")
+		return rapid.SampledFrom(b.worth()).Draw(t, "start")
 	}
 	return bourse.Time(rapid.Int64Range(int64(b.state.Now), int64(last)+3).Draw(t, "start"))
 }
@@ -73,7 +73,7 @@ func TestLaw_SplittingIsNeverCheaper(t *testing.T) {
 		s := randomState(r, policies[i%len(policies)], 2+r.IntN(10), 14, int64(1+r.IntN(20)))
 		whole.Reset(s)
 		for range 4 {
-			start := whole.instants[r.IntN(len(whole.instants))]
+			start := whole.worth()[r.IntN(len(whole.worth()))]
 			n, d := 2+r.IntN(s.Nodes-1), bourse.Duration(2+r.Int64N(30))
 			f, ok := whole.Additive(start, n, d)
 			if !ok {
@@ -113,7 +113,7 @@ func TestSplitting_PartsAcceptedInTurnAreSeldomCheaper(t *testing.T) {
 	for range 5_000 {
 		s := randomState(r, backfill.Conservative, 2+r.IntN(10), 14, int64(1+r.IntN(20)))
 		whole.Reset(s)
-		start := whole.instants[r.IntN(len(whole.instants))]
+		start := whole.worth()[r.IntN(len(whole.worth()))]
 		n, d := 2+r.IntN(s.Nodes-1), bourse.Duration(2+r.Int64N(30))
 		f, ok := whole.Additive(start, n, d)
 		if !ok || f == 0 {

@@ -104,15 +104,15 @@ func (l *List) unsuited(q *query) bourse.Reason {
 		if l.fungible {
 			n = l.groups[c.group].Nodes
 		}
-		nodes[site] += n
+		if nodes[site] += n; nodes[site] >= q.Nodes {
+			return bourse.Reason{}
+		}
 	}
 	most := 0
 	for _, n := range nodes {
 		most = max(most, n)
 	}
 	switch {
-	case suited && most >= q.Nodes:
-		return bourse.Reason{}
 	case suited && q.OneSite:
 		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited", q.Nodes, most)}
 	case suited:
