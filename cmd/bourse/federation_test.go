@@ -186,6 +186,16 @@ func TestSubmit_ExitsWithOneWhenAJobIsGivenUp(t *testing.T) {
 	}
 }
 
+// A job that is not taken is counted, and so are those that are.
+func TestSubmit_CountsTheJobsThatWereNotTaken(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "two.toml", twoJobs+"after = [\"nobody\"]\n")
+	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs were not taken; the same again with --id batch-0001 tries it again") {
+		t.Error(err)
+	}
+}
+
 // When the time of --wait is over, the jobs are shown as they stand.
 func TestSubmit_WhatItHasWaitedForIsShownWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()

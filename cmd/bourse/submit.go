@@ -168,7 +168,8 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		return refused(late)
 	}
 	if lost > 0 {
-		return failed(fmt.Errorf("%s of %d not taken; the same again with --id %s tries them again", plural(lost, "job was", "jobs were"), len(answer.Jobs), answer.ID))
+		return failed(fmt.Errorf("%d of %s not taken; the same again with --id %s tries %s again",
+			lost, plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
 	given := 0
 	for i := range list {
