@@ -127,6 +127,9 @@ func (r *readings) asked(now bourse.Time, from agents.ID, m agents.JobOutput, ou
 	}
 	t, i := r.txs.shown(j, m.Part)
 	switch {
+	case t == nil && len(j.txs) == 0 && j.state.GivenUp():
+		no(bourse.BadState, "job %q is %v and never had a window, so nothing of it has run", m.Job, j.state)
+		return
 	case t == nil && len(j.txs) == 0:
 		no(bourse.BadState, "job %q is %v and has no window yet; its work begins with that", m.Job, j.state)
 		return

@@ -68,72 +68,72 @@ func About(f agents.Fact) (tx, leg string) {
 }
 
 // Line says in one line what a fact says by itself, without those before it.
-func Line(f agents.Fact) string {
+func Line(f agents.Fact) bourse.Phrase {
 	switch f := f.(type) {
 	case bourse.LegMoved:
-		s := fmt.Sprintf("%v %v: job %s, %s of %s over [%v, %v) at %v", f.Leg, f.State, f.Job, count(f.What.Nodes, "node"), f.What.Group, f.What.Start, f.What.End, f.Fare.Total())
+		s := bourse.Say("%v %v: job %s, %s of %s over [%v, %v) at %v", f.Leg, f.State, f.Job, count(f.What.Nodes, "node"), f.What.Group, f.What.Start, f.What.End, f.Fare.Total())
 		if f.Reason.Refused() {
-			s += ": " + f.Reason.String()
+			s += ": " + bourse.Phrase(f.Reason.String())
 		}
 		if f.Real != nil && f.Real.Result != nil {
-			s += ", ended" + string(f.Real.Result.Words())
+			s += ", ended" + f.Real.Result.Words()
 		}
 		return s
 	case bourse.TxBegun:
-		return fmt.Sprintf("%v: job %s, alternative %d at %s", f.Tx, f.Job, f.Alternative, strings.Join(f.Sites, ", "))
+		return bourse.Say("%v: job %s, alternative %d at %s", f.Tx, f.Job, f.Alternative, strings.Join(f.Sites, ", "))
 	case bourse.LegPriced:
-		return fmt.Sprintf("%v at %v", f.Leg, f.Fare.Total())
+		return bourse.Say("%v at %v", f.Leg, f.Fare.Total())
 	case bourse.TxDecided:
 		if f.Commit {
-			return fmt.Sprintf("%v COMMIT: job %s", f.Tx, f.Job)
+			return bourse.Say("%v COMMIT: job %s", f.Tx, f.Job)
 		}
-		return fmt.Sprintf("%v ABORT: job %s: %v", f.Tx, f.Job, f.Reason)
+		return bourse.Say("%v ABORT: job %s: %v", f.Tx, f.Job, f.Reason)
 	case bourse.LegClosed:
 		if f.Commit {
-			return fmt.Sprintf("%v confirmed, %v posted", f.Leg, f.Posted)
+			return bourse.Say("%v confirmed, %v posted", f.Leg, f.Posted)
 		}
-		return fmt.Sprintf("%v closed, nothing posted", f.Leg)
+		return bourse.Say("%v closed, nothing posted", f.Leg)
 	case bourse.LegDone:
-		return fmt.Sprintf("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
+		return bourse.Say("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
 	case bourse.JobSubmitted:
-		return fmt.Sprintf("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
+		return bourse.Say("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 	case bourse.ClaimSettled:
-		return fmt.Sprintf("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
+		return bourse.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
 	case bourse.BudgetOpened:
-		return fmt.Sprintf("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
+		return bourse.Say("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
 	case bourse.Deposited:
-		return fmt.Sprintf("%v paid in as %s", f.Credits, f.Key)
+		return bourse.Say("%v paid in as %s", f.Credits, f.Key)
 	case bourse.SiteLost:
-		return fmt.Sprintf("%v", f.Reason)
+		return bourse.Say("%v", f.Reason)
 	case bourse.SiteBack:
-		return f.Site + " is used again once it has listed its legs"
+		return bourse.Say("%s is used again once it has listed its legs", f.Site)
 	case bourse.TxReversed:
-		return fmt.Sprintf("%v ABORT after all: job %s: %v", f.Tx, f.Job, f.Reason)
+		return bourse.Say("%v ABORT after all: job %s: %v", f.Tx, f.Job, f.Reason)
 	case bourse.LegAdopted:
-		return fmt.Sprintf("%v at %s, %v: job %s, not on record", f.Leg, f.Site, f.State, f.Job)
+		return bourse.Say("%v at %s, %v: job %s, not on record", f.Leg, f.Site, f.State, f.Job)
 	case bourse.LifeBegun:
-		return fmt.Sprintf("life %d begins", f.Incarnation)
+		return bourse.Say("life %d begins", f.Incarnation)
 	case bourse.CycleSeen:
-		return fmt.Sprintf("cycle %d: %s before %s", f.Cycle, count(len(f.Jobs), "job"), count(len(f.Sites), "site"))
+		return bourse.Say("cycle %d: %s before %s", f.Cycle, count(len(f.Jobs), "job"), count(len(f.Sites), "site"))
 	case bourse.CyclePlanned:
-		return fmt.Sprintf("cycle %d: windows chosen for %s", f.Cycle, count(len(f.Chosen), "job"))
+		return bourse.Say("cycle %d: windows chosen for %s", f.Cycle, count(len(f.Chosen), "job"))
 	case bourse.BrokerImage:
-		return fmt.Sprintf("image%s: %s, %s, %s", partOf(f.Part, f.Parts), count(len(f.Jobs), "job"), count(len(f.Txs), "transaction"), count(len(f.Accounts), "account"))
+		return bourse.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), count(len(f.Jobs), "job"), count(len(f.Txs), "transaction"), count(len(f.Accounts), "account"))
 	case bourse.SiteImage:
-		return fmt.Sprintf("image%s: %s, %s", partOf(f.Part, f.Parts), count(len(f.Legs), "leg"), count(len(f.Accounts), "account"))
+		return bourse.Say("image%s: %s, %s", partOf(f.Part, f.Parts), count(len(f.Legs), "leg"), count(len(f.Accounts), "account"))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(f); err != nil {
-		return err.Error()
+		return bourse.Say("%v", err)
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
 	const most = 300 // the rest is in --json
 	if len(text) > most {
 		text = text[:most] + "..."
 	}
-	return text
+	return bourse.Phrase(text)
 }
 
 // partOf says which part of an image it is; nothing if the image has one part only.

@@ -32,7 +32,7 @@ func TestLine_EveryFactIsToldAndFoundByItsLeg(t *testing.T) {
 		} else if tx != "" {
 			found++
 		}
-		if line := Line(full); line == "" && f.Kind() != "site-lost" || strings.Contains(line, "\n") {
+		if line := string(Line(full)); line == "" && f.Kind() != "site-lost" || strings.Contains(line, "\n") {
 			t.Errorf("%s: %q", f.Kind(), line)
 		}
 	}

@@ -172,15 +172,13 @@ func exactly(v float64) string {
 
 // apartTable puts the measures of two runs beside each other.
 func apartTable(list []Apart) pageTable {
-	t := pageTable{Head: []string{"Of", "Measure", "A", "B", "B − A", "± 95 %", "Verdict"}, Words: 2, Verdict: true}
-	few := math.MaxInt
+	t := pageTable{Head: []string{"Of", "Measure", "A", "B", "B − A", "± 95 %", "Verdict"}, Words: 2, Verdict: true, Note: ApartNote(list)}
 	for i := range list {
 		d := &list[i]
 		row := []string{d.Owner, d.Measure, "", "", "", "", ""}
 		for k, m := range []Mean{d.A, d.B} {
 			if m.Runs > 0 {
 				row[2+k] = strconv.FormatFloat(m.Mean, 'f', 2, 64)
-				few = min(few, m.Runs)
 			}
 		}
 		if d.A.Runs > 0 && d.B.Runs > 0 {
@@ -192,16 +190,30 @@ func apartTable(list []Apart) pageTable {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	return t
+}
+
+// ApartNote says over how many seeds two runs are taken apart, and whether these are too
+// few.
+func ApartNote(list []Apart) string {
+	few, note := math.MaxInt, ""
+	for i := range list {
+		for _, m := range []Mean{list[i].A, list[i].B} {
+			if m.Runs > 0 {
+				few = min(few, m.Runs)
+			}
+		}
+	}
 	switch {
 	case len(list) > 0 && list[0].Paired:
-		t.Note = fmt.Sprintf("Means over %d seeds; the differences are taken seed by seed.", list[0].A.Runs)
+		note = fmt.Sprintf("Means over %d seeds; the differences are taken seed by seed.", list[0].A.Runs)
 	case len(list) > 0:
-		t.Note = fmt.Sprintf("Means over %d and %d seeds; the seeds differ, so the interval is Welch's.", list[0].A.Runs, list[0].B.Runs)
+		note = fmt.Sprintf("Means over %d and %d seeds; the seeds differ, so the interval is Welch's.", list[0].A.Runs, list[0].B.Runs)
 	}
 	if few == 1 {
-		t.Note += " One seed says nothing of chance: run both with --runs 20 --out."
+		note += " One seed says nothing of chance: run both with --runs 20 --out."
 	} else if few < FewSeeds {
-		t.Note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", FewSeeds)
+		note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", FewSeeds)
 	}
-	return t
+	return note
 }

@@ -57,7 +57,7 @@ func brokerName(b *BrokerSummary) string { return b.Name }
 // figures to the right. The first column and those whose head begins with "<"
 // hold words. It fits a terminal of Columns as well as it can, see fitted.
 func NewTable(head ...string) table.Writer {
-	t := &fitted{Writer: table.NewWriter(), words: []int{0}, widths: make([]int, len(head))}
+	t := &fitted{Writer: table.NewWriter(), words: []int{0}, widths: make([]int, len(head)), pieces: make([]int, len(head))}
 	style := table.StyleDefault
 	style.Options = table.Options{SeparateHeader: true, SeparateFooter: true}
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
@@ -98,6 +98,7 @@ type fitted struct {
 	columns []table.ColumnConfig
 	words   []int // columns that hold words
 	widths  []int // of the columns with intervals below their means
+	pieces  []int // how wide the widest piece of each column is, which is never cut
 }
 
 // AppendRow notes how wide its cells are at least.
@@ -115,6 +116,7 @@ func (t *fitted) AppendFooter(row table.Row, configs ...table.RowConfig) {
 func (t *fitted) measure(row table.Row) {
 	for i, cell := range row[:min(len(row), len(t.widths))] {
 		t.widths[i] = max(t.widths[i], text.LongestLineLen(stacked(fmt.Sprint(cell), 0)))
+		t.pieces[i] = max(t.pieces[i], text.LongestLineLen(folded(fmt.Sprint(cell), 1)))
 	}
 }
 
@@ -151,7 +153,7 @@ func (t *fitted) narrowed(columns []table.ColumnConfig) string {
 	for _, words := range [][]int{t.words[1:], t.words} { // names last
 		for most := Columns / 2; text.LongestLineLen(out) > Columns && most >= leastWords; most-- {
 			for _, i := range words {
-				columns[i].WidthMax, columns[i].WidthMaxEnforcer = most, folded
+				columns[i].WidthMax, columns[i].WidthMaxEnforcer = max(most, t.pieces[i]), folded
 			}
 			t.Writer.SetColumnConfigs(columns)
 			out = t.Writer.Render()
@@ -169,17 +171,17 @@ var pieces = regexp.MustCompile(`(?:in )?\d+ (?:s|min|h|d)\b(?: ago)? *|[^ .,-]*
 
 // folded breaks a cell into lines of at most width letters where its pieces allow.
 func folded(cell string, width int) string {
-	var out strings.Builder
-	used := 0
+	lines := []string{""}
 	for _, piece := range pieces.FindAllString(cell, -1) {
-		if long := text.StringWidthWithoutEscSequences(strings.TrimRight(piece, " ")); used > 0 && used+long > width {
-			out.WriteByte('\n')
-			used = 0
+		line := &lines[len(lines)-1]
+		if *line != "" && text.StringWidthWithoutEscSequences(strings.TrimRight(*line+piece, " ")) > width {
+			*line = strings.TrimRight(*line, " ")
+			lines = append(lines, piece)
+			continue
 		}
-		out.WriteString(piece)
-		used += text.StringWidthWithoutEscSequences(piece)
+		*line += piece
 	}
-	return out.String()
+	return strings.Join(lines, "\n")
 }
 
 // Unfitted draws a table as wide as it is.

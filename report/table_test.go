@@ -35,8 +35,8 @@ func TestTable_FoldsBetweenWordsAndPartsOfNames(t *testing.T) {
 	for cell, want := range map[string]string{
 		"broker.strategy":      "broker.\nstrategy",
 		"shortest-queue":       "shortest-\nqueue",
-		"reservation has gone": "reservation \nhas gone",
-		"12-24 10:00":          "12-24 \n10:00",
+		"reservation has gone": "reservation\nhas gone",
+		"12-24 10:00":          "12-24\n10:00",
 		"uninterrupted":        "uninterrupted",
 		"a.b c":                "a.b c",
 	} {
@@ -64,5 +64,40 @@ func TestTable_IntervalsGoBelowTheirMeansWhereThereIsNoRoom(t *testing.T) {
 	w.AppendRow([]any{row[0], row[3], row[4], row[5]})
 	if got := w.Render(); !strings.Contains(got, "+0.00 ± 0.00  +0.27 ± 0.34") {
 		t.Errorf("there is room, and it is\n%s", got)
+	}
+}
+
+// A column is never narrower than its longest word: what stands to the right of it stays
+// below its head.
+func TestTable_AColumnIsAsWideAsItsLongestWord(t *testing.T) {
+	t.Parallel()
+	w := NewTable("#", "<site.policy", "<VO", "placed", "wait h", "finish h", "lost", "cost")
+	for _, policy := range []string{"easy", "conservative"} {
+		w.AppendRow([]any{1, policy, "vo1", "500.00 ± 0.00", "0.50 ± 0.08", "1.68 ± 0.09", "16510 ± 685", "10221 ± 270"})
+	}
+	want := `# site.policy  VO  placed wait h finish h  lost  cost
+------------------------------------------------------
+1 easy         vo1 500.00   0.50     1.68 16510 10221
+                   ± 0.00 ± 0.08   ± 0.09 ± 685 ± 270
+1 conservative vo1 500.00   0.50     1.68 16510 10221
+                   ± 0.00 ± 0.08   ± 0.09 ± 685 ± 270`
+	if got := w.Render(); got != want {
+		t.Errorf("it is\n%s\nnot\n%s", got, want)
+	}
+	w = NewTable("journal of", "files", "facts", "from", "to", "torn bytes")
+	w.AppendRow([]any{"broker:vo1/main", 1, 15, "2026-11-23 01:47:25Z", "2026-11-23 01:47:32Z", 0})
+	if got := w.Render(); !strings.Contains(got, "\nbroker:vo1/main ") {
+		t.Errorf("a name of one piece touches its neighbour, or is cut:\n%s", got)
+	}
+	at := -1
+	for line := range strings.Lines(w.Render()) {
+		if strings.HasPrefix(line, "-") {
+			continue
+		}
+		if at < 0 {
+			at = strings.Index(line, "files") + len("files")
+		} else if line[at-1] != '1' {
+			t.Errorf("the figure is not below its head:\n%s", w.Render())
+		}
 	}
 }

@@ -198,16 +198,17 @@ func TestHandover_SaysWhyThereIsNoOutput(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs = append(b.Jobs, job("idle"), job("late"))
-	for i := range 3 {
+	b.Jobs = append(b.Jobs, job("idle"), job("late"), job("huge"))
+	for i := range b.Jobs {
 		if i != 1 {
 			b.Jobs[i].Command = []string{"hostname"}
 		}
 	}
-	b.Jobs[2].Nodes = 40 // there is no room, ever
+	b.Jobs[2].Budget = &Credits{bourse.Credit / 1000} // waits for lower prices
+	b.Jobs[3].Nodes = 40                              // there is no room, ever
 	submit(t, s, ana, b)
 	h.pass(bourse.Minute)
-	for name, want := range map[string]string{"wave": "its nodes are simulated", "idle": "no command and no script", "late": "has no window yet"} {
+	for name, want := range map[string]string{"wave": "its nodes are simulated", "idle": "no command and no script", "late": "has no window yet", "huge": "is abandoned and never had a window"} {
 		var p problem
 		if code := call(t, s, ana, "GET", "/v1/jobs/"+name+"/output", nil, &p); code != 409 || !strings.Contains(p.Detail, want) {
 			t.Errorf("%s: %d %s, want %q", name, code, p.Detail, want)

@@ -256,7 +256,7 @@ func (s *ownSite) state(ctx context.Context, _ *struct{}) (*siteOutput, error) {
 			}
 		}
 	}
-	x.Words = x.Sentences(Instant.String)
+	x.Words = x.Sentences(func(i Instant) string { return i.Time().UTC().Format(time.RFC3339) })
 	return &siteOutput{x}, nil
 }
 

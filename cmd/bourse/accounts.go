@@ -130,7 +130,7 @@ func accountsTable(a *web.Accounts) string {
 	}
 	text := w.Render()
 	if a.Money != nil && a.Money.Pace != nil {
-		text += "\n\n" + a.Money.Pace.Words
+		text += "\n\n" + bourse.Rounded(a.Money.Pace.Words)
 	}
 	return text
 }

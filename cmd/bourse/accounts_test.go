@@ -78,3 +78,12 @@ func accountsOf(t *testing.T, f *federation) (a web.Accounts) {
 	}
 	return a
 }
+
+// How fast a budget goes is told to the hundredth of a credit; JSON has all of it.
+func TestAccounts_ThePaceIsRounded(t *testing.T) {
+	t.Parallel()
+	text := accountsTable(&web.Accounts{VO: "vo1", Money: &web.VO{Pace: &web.Pace{Words: "1.66667 of 1000000 credits used: a credit weighs 1"}}})
+	if !strings.HasSuffix(text, "\n1.67 of 1000000 credits used: a credit weighs 1") {
+		t.Error(text)
+	}
+}

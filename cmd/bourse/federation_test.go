@@ -186,6 +186,44 @@ func TestSubmit_ExitsWithOneWhenAJobIsGivenUp(t *testing.T) {
 	}
 }
 
+// A job that is not taken is counted, and so are those that are.
+func TestSubmit_CountsTheJobsThatWereNotTaken(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "two.toml", twoJobs+"after = [\"nobody\"]\n")
+	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs were not taken; the same again with --id batch-0001 tries it again") {
+		t.Error(err)
+	}
+}
+
+// When the time of --wait is over, the jobs are shown as they stand.
+func TestSubmit_WhatItHasWaitedForIsShownWhenTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "two.toml", strings.Replace(twoJobs, "budget = 50.0", "budget = 0.001", 1)) // wave waits for ever
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	root, out := newRoot(), &bytes.Buffer{}
+	root.SetOut(out)
+	root.SetErr(writing(func(b []byte) {
+		if bytes.Contains(b, []byte("1 of 2 placed; waits for wave")) {
+			stop()
+		}
+	}))
+	root.SetArgs([]string{"submit", filepath.Join(f.dir, "two.toml"), "--wait", "--context", f.context})
+	if err := root.ExecuteContext(ctx); exitCode(err) != 1 || !strings.Contains(out.String(), "waiting") || !strings.Contains(out.String(), "placed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// writing is a writer that is a function.
+type writing func([]byte)
+
+func (w writing) Write(b []byte) (int, error) {
+	w(b)
+	return len(b), nil
+}
+
 func TestSubmit_ErrorsNameFileLineAndKey(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)

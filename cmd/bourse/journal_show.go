@@ -23,9 +23,9 @@ func newJournalShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show PATH...",
 		Short: "Print the records of a journal",
-		Long: `Prints the records of journals, one a line: the number of the fact, the instant
-in seconds, the kind and what it says. With --json every line is an object with
-file, offset, number, at, kind, image (where it is one) and fact.`,
+		Long: `Prints the records of journals, one a line: the number of the fact, the instant,
+the kind and what it says. With --json every line is an object with file, offset,
+number, at (in Unix seconds), kind, image (where it is one) and fact.`,
 		Example: "  bourse journal show .bourse/site-north --kind leg-moved --leg vo1/1/4.0\n" +
 			"  bourse journal show .bourse/broker-vo1 --last 20\n" +
 			"  bourse journal show .bourse/broker-vo1 --json \\\n      | jq 'select(.kind == \"tx-decided\").fact'",
@@ -147,9 +147,9 @@ func (s *journalShow) print(w *bufio.Writer, r *journal.Record) error {
 	if !s.json {
 		if !s.headed {
 			s.headed = true
-			fmt.Fprintf(w, "%s\n%9s %14s  %-18s what\n", r.Agent, "number", "at", "kind")
+			fmt.Fprintf(w, "%s\n%9s %24s  %-18s what\n", r.Agent, "number", "at", "kind")
 		}
-		_, err := fmt.Fprintf(w, "%9d %14v  %-18s %s\n", r.Number, r.At, r.Fact.Kind(), history.Line(r.Fact))
+		_, err := fmt.Fprintf(w, "%9d %24s  %-18s %s\n", r.Number, exactOnClock(r.At), r.Fact.Kind(), history.Line(r.Fact).In(exactOnClock))
 		return err
 	}
 	enc := json.NewEncoder(w)
@@ -159,10 +159,15 @@ func (s *journalShow) print(w *bufio.Writer, r *journal.Record) error {
 
 // onClock shows an instant of a process's journal; one of virtual time, which begins
 // at 0, in seconds.
-func onClock(t bourse.Time) string {
+func onClock(t bourse.Time) string { return inUTC(t, "2006-01-02 15:04:05Z") }
+
+// exactOnClock shows one with its milliseconds.
+func exactOnClock(t bourse.Time) string { return inUTC(t, "2006-01-02 15:04:05.000Z") }
+
+func inUTC(t bourse.Time, layout string) string {
 	const dated = 365 * bourse.Day // since 1970: no process ran then
 	if t < bourse.Time(dated) || t == bourse.Never {
 		return t.String()
 	}
-	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04:05Z")
+	return time.UnixMilli(int64(t)).UTC().Format(layout)
 }

@@ -150,17 +150,31 @@ func TestJournal_DamageIsExit2WithFileAndByte(t *testing.T) {
 	}
 }
 
+// Instants of a process are shown by the calendar, also those in what a fact says.
+func TestJournal_ShowsTheInstantsOfAProcessByTheCalendar(t *testing.T) {
+	t.Parallel()
+	const at = 1_795_398_646_781
+	_, site := story()
+	leg := site[0].(bourse.LegMoved)
+	leg.What.Start, leg.What.End = at, at+bourse.Time(bourse.Minute)
+	leg.State, leg.Reason = bourse.Refused, bourse.Because(bourse.Busy, "8 free at %v, 48 needed", bourse.Time(at))
+	out, err := runJournal(t, "show", writeJournal(t, t.TempDir(), "site:north", leg))
+	if want := "over [2026-11-23 01:50:46.781Z, 2026-11-23 01:51:46.781Z) at 1: 8 free at 2026-11-23 01:50:46.781Z, 48 needed\n"; err != nil || !strings.HasSuffix(out, want) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestJournal_ShowFiltersAndCounts(t *testing.T) {
 	t.Parallel()
 	b, _ := story()
 	path := writeJournal(t, t.TempDir(), "broker:vo1", b...)
 	out, err := runJournal(t, "show", path)
 	want := `broker:vo1
-   number             at  kind               what
-        1              0  tx-begun           vo1/1/1: job wave, alternative 1 at north
-        2              1  leg-priced         vo1/1/1.0 at 1
-        3              2  tx-decided         vo1/1/1 COMMIT: job wave
-        4              3  leg-closed         vo1/1/1.0 confirmed, 1 posted
+   number                       at  kind               what
+        1                        0  tx-begun           vo1/1/1: job wave, alternative 1 at north
+        2                        1  leg-priced         vo1/1/1.0 at 1
+        3                        2  tx-decided         vo1/1/1 COMMIT: job wave
+        4                        3  leg-closed         vo1/1/1.0 confirmed, 1 posted
 `
 	if err != nil || out != want {
 		t.Errorf("%v\n%s", err, out)

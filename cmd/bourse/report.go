@@ -27,7 +27,8 @@ func newReport() *cobra.Command {
 second folder it writes comparison.html into the first: both runs side by side,
 over one ruler and on the same axes, and how far they are apart over all seeds of
 both, with intervals: seed by seed where both were run with the same seeds
-(simulate --runs N --out). comparison.csv has the same figures.
+(simulate --runs N --out). comparison.csv has the same figures; those of the VOs are
+printed.
 
 With --figures it also writes every figure as a file of its own into a folder
 named figures, as SVG or as PNG, and the data behind each as CSV; of two runs
@@ -46,7 +47,7 @@ their names begin with a- and b-.`,
 	flags := cmd.Flags()
 	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file: svg or png")
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files, if not that of the first run")
-	flags.BoolVar(&f.json, "json", false, "print the names of the files as JSON")
+	flags.BoolVar(&f.json, "json", false, "print the names of the files as JSON, and nothing else")
 	return cmd
 }
 
@@ -91,6 +92,11 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	}
 	if f.json {
 		return failed(writeJSON(stdout, written))
+	}
+	if len(dirs) == 2 {
+		if err := tellApart(stdout, apart); err != nil {
+			return failed(err)
+		}
 	}
 	for _, file := range written {
 		if _, err := fmt.Fprintln(stdout, file); err != nil {

@@ -90,8 +90,13 @@ func TestReport_TwoRunsAreSetSideBySide(t *testing.T) {
 	}
 	a, b := filepath.Join(dir, "a"), filepath.Join(other, "b")
 	printed, err := reportOut(a, b)
-	if err != nil || printed != filepath.Join(a, "comparison.html")+"\n"+filepath.Join(a, "comparison.csv")+"\n" {
+	if err != nil || !strings.HasSuffix(printed, "\n"+filepath.Join(a, "comparison.html")+"\n"+filepath.Join(a, "comparison.csv")+"\n") {
 		t.Fatal(err, printed)
+	}
+	for _, want := range []string{"VO ", "placed", "wait h", "\nA ", "\nB ", "\nB - A ", "says nothing of chance"} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("no %q in\n%s", want, printed)
+		}
 	}
 	page := read(t, a, "comparison.html")
 	if strings.Contains(page, dir) || !strings.Contains(page, "Seed 3,") || !strings.Contains(page, "Seed 4,") {

@@ -128,7 +128,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 // tell prints what was taken, waits where that is asked for, and fails if a job
 // was not taken, or is abandoned or withdrawn.
 func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
-	lost := 0
+	lost, late := 0, error(nil) // late: how the jobs stood when the time was over
 	for _, j := range answer.Jobs {
 		if !j.Taken {
 			lost++
@@ -138,9 +138,10 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	var list []web.Job
 	if c.wait != "" && lost < len(answer.Jobs) {
 		var err error
-		if list, err = c.settle(ctx, api, answer, messages); err != nil {
+		if list, err = c.settle(ctx, api, answer, messages); err != nil && len(list) == 0 {
 			return refused(err)
 		}
+		late = err
 	}
 	switch {
 	case c.json && list != nil:
@@ -163,8 +164,12 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 			}
 		}
 	}
+	if late != nil {
+		return refused(late)
+	}
 	if lost > 0 {
-		return failed(fmt.Errorf("%s of %d not taken; the same again with --id %s tries them again", plural(lost, "job was", "jobs were"), len(answer.Jobs), answer.ID))
+		return failed(fmt.Errorf("%d of %s not taken; the same again with --id %s tries %s again",
+			lost, plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
 	given := 0
 	for i := range list {
@@ -180,22 +185,25 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 
 // settle asks until every job of a batch is placed, or has ended, or is given
 // up: soon at first, then every second. An operator sees batches of the same
-// identity that are of other users, which are left out.
+// identity that are of other users, which are left out. With an error come the jobs as
+// they were last seen.
 func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer, messages io.Writer) ([]web.Job, error) {
 	said := ""
 	own := map[string]bool{}
 	for _, j := range answer.Jobs {
 		own[j.ID] = j.Taken
 	}
+	var seen []web.Job
 	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, time.Second) {
 		list, err := api.Jobs(ctx, client.Filter{Batch: answer.ID})
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return seen, context.Cause(ctx)
 		}
 		if err != nil {
-			return nil, err
+			return seen, err
 		}
 		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
+		seen = list
 		var open []string
 		for i := range list {
 			if s := list[i].State; !over(s) && (!windowed(s) || c.wait == "done") {
@@ -212,7 +220,7 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return seen, context.Cause(ctx)
 		}
 	}
 }

@@ -39,7 +39,7 @@ on a shared file system. A task that is run again goes on where it was.`,
 	addFlag(cmd, &p.engine, oneOf("engine", "slurm", "kubernetes"), "engine", "", "slurm or kubernetes")
 	addFlag(cmd, &p.Parts, asNumber, "parts", 0, "how many parts")
 	addFlag(cmd, &p.Out, asFolder, "out", "out", "folder of the results; the parts go below it")
-	addFlag(cmd, &p.Image, asName, "image", "bourse:latest", "of kubernetes: the container's image")
+	addFlag(cmd, &p.Image, asName, "image", "ghcr.io/bourse-grid/bourse:latest", "of kubernetes: the container's image, with bourse in its PATH; it needs no shell")
 	return cmd
 }
 
@@ -77,17 +77,19 @@ func jobName(s string) string {
 	return strings.TrimSuffix("bourse-"+s[:min(len(s), 40)], "-")
 }
 
-// Command is what a pod's shell runs.
-func (p *sweepPlan) Command() string {
-	return fmt.Sprintf(`exec bourse sweep %s --out %s/part-"$JOB_COMPLETION_INDEX" --part auto --resume`, shellQuoted(p.File), shellQuoted(p.Out))
+// Command is what a pod runs, without a shell, which an image may not have: Kubernetes
+// itself puts the index in, and takes $$ for $.
+func (p *sweepPlan) Command() []string {
+	plain := strings.NewReplacer("$", "$$").Replace
+	return []string{"bourse", "sweep", "--out", plain(p.Out) + "/part-$(JOB_COMPLETION_INDEX)", "--part", "auto", "--resume", "--", plain(p.File)}
 }
 
 // shellQuoted is a word as a shell takes it.
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// yamlQuoted is a text as YAML takes it, whatever is in it: a string of JSON.
-func yamlQuoted(s string) (string, error) {
-	text, err := json.Marshal(s)
+// yamlQuoted is a text or a list as YAML takes it, whatever is in it: JSON.
+func yamlQuoted(v any) (string, error) {
+	text, err := json.Marshal(v)
 	return string(text), err
 }
 
@@ -104,7 +106,7 @@ exec bourse sweep {{sh .File}} --out {{sh .Out}}/part-"$SLURM_ARRAY_TASK_ID" --p
 `
 
 const kubernetesPlan = `# {{.Runs}} runs in {{.Parts}} parts. The claim holds the sweep's file, all that it names, and the
-# results. When the job is complete, in a pod with the same claim:
+# results. When the job is complete, in a shell where the claim is mounted:
 #   bourse sweep merge --out {{sh .Out}} {{sh .Out}}/part-*
 apiVersion: batch/v1
 kind: Job
@@ -118,6 +120,8 @@ spec:
   template:
     spec:
       restartPolicy: Never
+      securityContext:
+        fsGroup: 65532 # the account of the image, which has to write into the claim
       containers:
         - name: sweep
           image: {{yaml .Image}}
@@ -125,9 +129,7 @@ spec:
           env:
             - name: BOURSE_PARTS
               value: "{{.Parts}}"
-          command: ["sh", "-c"]
-          args:
-            - {{yaml .Command}}
+          command: {{yaml .Command}}
           volumeMounts:
             - name: work
               mountPath: /work

@@ -13,19 +13,20 @@ import (
 // its kind: the cycle was planned again with it, and with the next smaller one, which
 // does not suffice.
 type Change struct {
-	What    string         `json:"what"`              // urgency, budget, price, deadline, nodes, account, limit, site, waive, without
-	Credits bourse.Credits `json:"credits,omitempty"` // budget, account, limit: more of them
-	Price   bourse.Price   `json:"price,omitempty"`   // price: a cap so much higher
-	Minutes int            `json:"minutes,omitempty"` // deadline: so much later
-	Nodes   int            `json:"nodes,omitempty"`   // so many fewer
-	Site    string         `json:"site,omitempty"`
-	Placed  bool           `json:"placed"` // what would have come of it
-	Start   bourse.Time    `json:"start,omitempty"`
-	End     bourse.Time    `json:"end,omitempty"`
-	Cost    bourse.Credits `json:"cost,omitempty"`
-	Guess   bool           `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
-	Words   string         `json:"words"`           // the change, as in "with ..., it would have"
-	Reason  bourse.Reason  `json:"reason,omitzero"` // why it would not be placed
+	What    string             `json:"what"`                  // urgency, budget, price, deadline, nodes, performance, account, limit, site, waive, without
+	Credits bourse.Credits     `json:"credits,omitempty"`     // budget, account, limit: more of them
+	Price   bourse.Price       `json:"price,omitempty"`       // price: a cap so much higher
+	Minutes int                `json:"minutes,omitempty"`     // deadline: so much later
+	Nodes   int                `json:"nodes,omitempty"`       // so many fewer
+	Lowest  bourse.Performance `json:"performance,omitempty"` // performance: the job asks for no more than that
+	Site    string             `json:"site,omitempty"`
+	Placed  bool               `json:"placed"` // what would have come of it
+	Start   bourse.Time        `json:"start,omitempty"`
+	End     bourse.Time        `json:"end,omitempty"`
+	Cost    bourse.Credits     `json:"cost,omitempty"`
+	Guess   bool               `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
+	Words   string             `json:"words"`           // the change, as in "with ..., it would have"
+	Reason  bourse.Reason      `json:"reason,omitzero"` // why it would not be placed
 
 }
 
@@ -40,6 +41,7 @@ func (x *examiner) whatIf() {
 	x.budget()
 	x.deadline()
 	x.nodes()
+	x.performance()
 	x.money()
 	x.sites()
 	x.without()
@@ -304,6 +306,36 @@ func (x *examiner) nodes() {
 		return
 	}
 	x.add(Change{What: "nodes", Nodes: int(v), Words: fmt.Sprintf("%d %s in place of %d", q.Nodes-int(v), plural(q.Nodes-int(v), "node"), q.Nodes)}, o)
+}
+
+// maxPerformances bounds the performances that are tried.
+const maxPerformances = 8
+
+// performance: nodes of what lower performance, of those that groups have.
+func (x *examiner) performance() {
+	q := x.request()
+	var lower []bourse.Performance
+	for i := range x.on.seen.Sites {
+		for _, g := range x.on.seen.Sites[i].Groups {
+			if g.Performance < q.MinPerformance && !slices.Contains(lower, g.Performance) {
+				lower = append(lower, g.Performance)
+			}
+		}
+	}
+	if len(lower) == 0 {
+		return
+	}
+	slices.Sort(lower)
+	slices.Reverse(lower)
+	for _, p := range lower[:min(len(lower), maxPerformances)] {
+		r := q
+		r.MinPerformance = p
+		if o := x.plan(planning.Change{Request: r}); o != nil && x.better(o) {
+			x.add(Change{What: "performance", Lowest: p, Words: fmt.Sprintf("nodes of performance %v in place of %v", p, q.MinPerformance)}, o)
+			return
+		}
+	}
+	x.failed("nodes of lower performance, %v or more,", lower[min(len(lower), maxPerformances)-1])
 }
 
 // cent is the step in which money that is not the job's own is looked for.

@@ -68,6 +68,29 @@ func TestExplain_MinutesAndNodesThatWouldHavePlacedIt(t *testing.T) {
 	check(t, g, e)
 }
 
+// A job that asks for more nodes than are fast enough is told what performance would
+// have placed it: the highest that does.
+func TestExplain_ThePerformanceThatWouldHavePlacedIt(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t)
+	g.site("north", 4, 0)
+	g.site("south", 4, 0).group.Performance = 800
+	g.site("west", 4, 0).group.Performance = 500
+	g.start()
+	g.submit(job("wave", 6, 1000*bourse.Second, 50*bourse.Credit))
+	g.run(0)
+	e := g.explain("wave")
+	if c := find(t, e, "performance"); c.Lowest != 800 || c.Words != "nodes of performance 0.8 in place of 1" || !c.Placed || c.Start != 0 {
+		t.Errorf("%+v", c)
+	}
+	check(t, g, e)
+	g.submit(job("wide", 20, 1000*bourse.Second, 50*bourse.Credit))
+	g.run(1000 * sec)
+	if text := g.explain("wide").Text(nil); !strings.Contains(text, "nodes of lower performance, 0.5 or more, would not have it") {
+		t.Error(text)
+	}
+}
+
 func TestExplain_ASiteThatWasClosedOrRefused(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)

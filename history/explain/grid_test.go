@@ -232,6 +232,8 @@ func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
 			} else {
 				less.MaxPrice--
 			}
+		case "performance":
+			with.MinPerformance, less.MinPerformance = c.Lowest, c.Lowest+1
 		case "deadline":
 			with.Deadline = q.Deadline.Add(bourse.Duration(c.Minutes) * bourse.Minute)
 			less.Deadline = with.Deadline.Add(-bourse.Minute)

@@ -56,10 +56,10 @@ export function spanWords(d) {
   return `${fixed(d / day, 1)} d`;
 }
 
-// money is credits of their millionths: two decimals, large amounts without.
+// money is credits of their millionths: two decimals, those of ten millions and more without.
 export function money(c) {
   if (c === undefined || c === null) return "";
-  return fixed(c / 1e6, c >= 1e11 ? 0 : 2);
+  return fixed(c / 1e6, c >= 1e13 ? 0 : 2);
 }
 
 export const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;

@@ -157,6 +157,29 @@ func TestContext_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+// The context of sites' operators, which names no broker, points to those of the VOs.
+func TestContext_OfOperatorsNamesThoseOfTheVOs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	vo := filepath.Join(dir, "vo1", "context.json")
+	if err := os.Mkdir(filepath.Dir(vo), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "context.json")
+	for _, file := range []string{own, vo} {
+		if err := os.WriteFile(file, []byte(`{"sites":{"north":"http://h:1"}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Read(own)
+	if err == nil {
+		_, err = c.ToBroker()
+	}
+	if err == nil || !strings.Contains(err.Error(), vo+": name one with --context") {
+		t.Error(err)
+	}
+}
+
 // What was submitted is known by its batch when the broker's process has died and
 // begun anew from its journal.
 func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {

@@ -134,6 +134,9 @@ func (c *Context) Write(name string) error {
 // ToBroker returns the client of the broker's API.
 func (c *Context) ToBroker() (*Client, error) {
 	if c.Broker == "" {
+		if list, _ := filepath.Glob(filepath.Join(filepath.Dir(c.file), "*", filepath.Base(c.file))); len(list) > 0 { // as bourse up --vos makes them
+			return nil, fmt.Errorf("%s: names no broker, for it is that of the sites' operators; those of the VOs are %s: name one with --context", c.file, strings.Join(list, ", "))
+		}
 		return nil, fmt.Errorf(`%s: names no broker; write "broker": "https://HOST:PORT"`, c.file)
 	}
 	x, err := c.to(c.Broker, certificate.Broker, "", "the broker")
