@@ -86,6 +86,7 @@ type (
 		Work   *Handover   `json:"work,omitempty"`   // of a confirmed one: what is to run there
 		Result *WorkResult `json:"result,omitempty"` // of an ended one
 		Reason Reason      `json:"reason,omitzero"`  // of a lost one
+		Begun  bool        `json:"begun,omitempty"`  // of a released one: its work has, or may have
 	}
 	// TasksPlaced says that a cluster of deadlines has taken the work of a leg or of
 	// a local job, and on which of its nodes; of none while it waits in line,
@@ -186,8 +187,9 @@ type (
 	}
 	// ReleasedLeg is a leg that was released: nothing is locked for it again.
 	ReleasedLeg struct {
-		Leg LegID `json:"leg"`
-		At  Time  `json:"at"`
+		Leg   LegID `json:"leg"`
+		At    Time  `json:"at"`
+		Begun bool  `json:"begun,omitempty"` // its work has, or may have: it never does again
 	}
 )
 

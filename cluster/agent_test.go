@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -19,7 +20,8 @@ type plain struct {
 	windows map[bourse.LegID]bourse.Leg // of legs that are placed
 	runs    map[bourse.LegID]bool
 	agreed  map[bourse.LegID]bool
-	later   int // so often it does not know yet
+	later   int  // so often it does not know yet
+	unsure  bool // whether work has begun
 }
 
 func newPlain() *plain {
@@ -118,12 +120,13 @@ func (p *plain) Confirm(now bourse.Time, id bourse.LegID, _ *bourse.Handover) {
 	p.agreed[id] = true
 }
 
-func (p *plain) Release(now bourse.Time, id bourse.LegID) {
+func (p *plain) Release(now bourse.Time, id bourse.LegID) (begun bool) {
 	p.asked = append(p.asked, "release "+id.String())
 	if _, placed := p.windows[id]; placed {
 		p.forget(id)
 		p.host.Record(bourse.NodesFreed{Leg: id})
 	}
+	return p.unsure
 }
 
 func (p *plain) Show(uint64) agents.Snapshot { return agents.Snapshot{Version: 1} }
@@ -195,6 +198,58 @@ func TestAgent_AsksItsBackendOnce(t *testing.T) {
 	l.say(m)
 	if want := []string{"place vo1/1/1.0", "confirm vo1/1/1.0", "release vo1/1/1.0", "place vo1/1/1.0"}; !slices.Equal(l.nodes.asked, want) {
 		t.Errorf("the backend is asked %q, want %q", l.nodes.asked, want)
+	}
+}
+
+// A leg whose work may have begun is never placed again, whoever has forgotten it; one
+// that is over and not released tells how it ended.
+func TestAgent_NoWorkBeginsTwice(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		now     bourse.Time // it is released
+		bare    bool        // without work
+		unsure  bool        // its backend is, whether it has begun
+		kept    bool        // it is not released
+		refused bool
+		places  int
+	}{
+		"before its work has begun":  {now: 5, places: 2},
+		"once it may have begun":     {now: 5, unsure: true, refused: true, places: 1},
+		"while its work runs":        {now: 12, refused: true, places: 1},
+		"after its work":             {now: 25, refused: true, places: 1},
+		"while nothing runs":         {now: 12, bare: true, places: 2},
+		"after its work, and unsaid": {now: 25, kept: true, places: 1},
+	} {
+		l := newLife(Config{})
+		l.say(agents.Started{Nonce: 1})
+		m := holdOf(1, 10, 20)
+		l.say(m)
+		work := &bourse.Handover{}
+		if x.bare {
+			work = nil
+		}
+		l.say(agents.ClusterConfirm{Leg: m.Leg, Work: work})
+		l.now, l.nodes.unsure = x.now, x.unsure
+		l.say(tick{})
+		if !x.kept {
+			l.say(agents.ClusterRelease{Leg: m.Leg})
+		}
+		l = newLife(Config{}, l.Image())
+		l.now = x.now
+		l.say(agents.Started{Nonce: 2})
+		m.Again, m.What.End = true, 40
+		r := l.say(m)[0].(agents.ClusterHeld)
+		if (r.Refusal.Code == bourse.Withdrawn) != x.refused || len(l.nodes.asked) != x.places-1 {
+			t.Errorf("%s: asked for again it is answered %+v, and its backend is asked %q", name, r, l.nodes.asked)
+		}
+		if !x.kept {
+			continue
+		}
+		l.say(agents.ClusterConfirm{Leg: m.Leg, Work: work})
+		said := l.say(remind{})
+		if e, ok := said[0].(agents.ClusterEnded); !ok || e.Leg != m.Leg || e.End != 20 {
+			t.Errorf("%s: it says %+v", name, said)
+		}
 	}
 }
 
@@ -270,7 +325,7 @@ func TestAgent_IsWhatItsFactsSay(t *testing.T) {
 				m.Again, m.Replaces = rapid.Bool().Draw(t, "again"), legOf(uint64(rapid.IntRange(1, 5).Draw(t, "old")))
 				l.say(m)
 			case 2:
-				l.say(agents.ClusterConfirm{Leg: legOf(seq)})
+				l.say(agents.ClusterConfirm{Leg: legOf(seq), Work: rapid.SampledFrom([]*bourse.Handover{nil, {}}).Draw(t, "work")})
 			case 3:
 				l.say(agents.ClusterRelease{Leg: legOf(seq)})
 			case 4:
@@ -306,7 +361,7 @@ func states(f bourse.ClusterImage) (s string) {
 		s += x.Leg.String() + " " + string(x.State) + " beside " + x.Beside.String() + "; "
 	}
 	for _, p := range f.Past {
-		s += p.Leg.String() + " "
+		s += fmt.Sprint(p.Leg, p.Begun, " ")
 	}
 	return s
 }

@@ -62,8 +62,8 @@ type Backend interface {
 	// one replaces.
 	Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handover)
 	// Release frees what there is of a leg, which may not be placed, or not yet. Its
-	// work ends.
-	Release(now bourse.Time, leg bourse.LegID)
+	// work ends. It reports whether that may have begun, though no fact says so.
+	Release(now bourse.Time, leg bourse.LegID) (begun bool)
 
 	// Show is the state of the nodes with its version, which no two states of any
 	// life have in common; nothing but the version if that is the one the site has.

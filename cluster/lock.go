@@ -22,6 +22,18 @@ type lock struct {
 // left to tell.
 func (l *lock) done() bool { return l.State == bourse.LockEnded || l.State == bourse.LockLost }
 
+// worked reports whether the facts say of the work that was handed over for a lock that
+// it has begun or, where the lock is lost, may have.
+func (l *lock) worked() bool {
+	switch l.State {
+	case bourse.LockRunning, bourse.LockEnded:
+		return l.Work != nil
+	case bourse.LockLost:
+		return l.Submitted > 0
+	}
+	return false
+}
+
 // each ranges over the locks in the order in which they were made.
 func (a *Agent) each(yield func(*lock) bool) {
 	for _, l := range a.order {
@@ -75,10 +87,16 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	if why := a.backend.Suits(m); why.Refused() {
 		return why
 	}
-	if l := a.locks[m.Leg]; l != nil && !l.done() {
+	l := a.locks[m.Leg]
+	switch {
+	case l != nil && !l.done():
 		return bourse.Reason{} // the answer got lost
-	} else if l != nil || a.past.has(m.Leg) && !m.Again {
+	case l != nil && l.State == bourse.LockEnded && m.Again:
+		return bourse.Reason{} // its site has forgotten it, and is told again how it ended
+	case l != nil, a.past.has(m.Leg) && !m.Again:
 		return bourse.Reason{Code: bourse.Withdrawn, Detail: "leg " + m.Leg.String() + " was released before"}
+	case a.past.begun(m.Leg):
+		return bourse.Reason{Code: bourse.Withdrawn, Detail: "the work of leg " + m.Leg.String() + " has begun before, and does not begin twice"}
 	}
 	return a.backend.Place(now, m)
 }
@@ -103,14 +121,16 @@ func (a *Agent) confirm(now bourse.Time, from agents.ID, m agents.ClusterConfirm
 	a.backend.Confirm(now, id, m.Work)
 }
 
-// release frees what is kept for a leg; nothing is locked for it again.
+// release frees what is kept for a leg; nothing is locked for it again, but for a site
+// that has forgotten it. If its work may have begun, not even then: no work runs twice.
 func (a *Agent) release(now bourse.Time, id bourse.LegID) {
 	l := a.locks[id]
 	if l == nil && a.past.has(id) {
 		return
 	}
-	a.backend.Release(now, id)
-	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockReleased})
+	begun := l != nil && l.worked()
+	begun = a.backend.Release(now, id) || begun
+	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockReleased, Begun: begun})
 }
 
 // inventory shows what is kept for the site's legs.
@@ -135,30 +155,38 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 const keepReleased = bourse.Day
 
 // past remembers for a day which legs were released, so that a hold that arrives
-// after its release locks nothing.
+// after its release locks nothing, and which of those have begun.
 type past struct {
-	legs map[bourse.LegID]bool
-	line []release
+	legs map[bourse.LegID]release
+	line []release // in order of time
 }
 
 type release struct {
-	at  bourse.Time
-	leg bourse.LegID
+	at    bourse.Time
+	leg   bourse.LegID
+	begun bool // its work has, or may have
 }
 
-func (p *past) has(id bourse.LegID) bool { return p.legs[id] }
+func (p *past) has(id bourse.LegID) bool { _, ok := p.legs[id]; return ok }
 
-func (p *past) add(now bourse.Time, id bourse.LegID) {
-	if p.legs[id] {
+func (p *past) begun(id bourse.LegID) bool { return p.legs[id].begun }
+
+// add takes in a release. The first of a leg counts, but for one after its work has
+// begun.
+func (p *past) add(r release) {
+	was, ok := p.legs[r.leg]
+	switch {
+	case ok && (was.begun || !r.begun):
 		return
+	case ok:
+		p.line = slices.DeleteFunc(p.line, func(x release) bool { return x.leg == r.leg })
+	case p.legs == nil:
+		p.legs = map[bourse.LegID]release{}
 	}
-	if p.legs == nil {
-		p.legs = map[bourse.LegID]bool{}
-	}
-	p.legs[id] = true
-	p.line = append(p.line, release{now, id})
+	p.legs[r.leg] = r
+	p.line = append(p.line, r)
 	old := 0
-	for p.line[old].at.Add(keepReleased) < now {
+	for p.line[old].at.Add(keepReleased) < r.at {
 		delete(p.legs, p.line[old].leg)
 		old++
 	}

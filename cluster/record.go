@@ -117,7 +117,7 @@ func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
 
 func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 	if f.State == bourse.LockReleased {
-		a.past.add(at, f.Leg)
+		a.past.add(release{at, f.Leg, f.Begun})
 	}
 	if f.State == bourse.LockConfirmed {
 		a.number++
@@ -171,7 +171,7 @@ func (a *Agent) Image() agents.Fact {
 	}
 	rank(f.Locks)
 	for _, r := range a.past.line {
-		f.Past = append(f.Past, bourse.ReleasedLeg{Leg: r.leg, At: r.at})
+		f.Past = append(f.Past, bourse.ReleasedLeg{Leg: r.leg, At: r.at, Begun: r.begun})
 	}
 	a.backend.Save(&f)
 	return f
@@ -209,6 +209,6 @@ func (a *Agent) load(f bourse.ClusterImage) {
 		}
 	}
 	for _, r := range f.Past {
-		a.past.add(r.At, r.Leg)
+		a.past.add(release{r.At, r.Leg, r.Begun})
 	}
 }

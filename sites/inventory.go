@@ -72,7 +72,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 		case l != nil && k.Leg.Tx.Broker == "" && !k.Lost:
 		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
 		case v.requests.restoring(k.Leg):
-		case (l == nil || l.tomb) && (k.Confirmed || k.Lost) && t.now < v.began.Add(orphanGrace):
+		case (l == nil || l.tomb) && (k.Confirmed || k.Lost) && v.orphaned(t.now):
 			orphans = true
 		case l == nil:
 			v.orders.releaseUnknown(t, k.Leg)

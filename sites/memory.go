@@ -39,6 +39,10 @@ func (m *memory) begin(now bourse.Time, nonce uint64) {
 	m.epoch, m.began, m.started = nonce, now, m.facts
 }
 
+// orphaned reports whether legs that the site does not know, and that its cluster keeps,
+// are left alone yet.
+func (m *memory) orphaned(now bourse.Time) bool { return now < m.began.Add(orphanGrace) }
+
 // record records a fact and applies it: the only way the memory changes.
 func (m *memory) record(t step, f agents.Fact) {
 	t.out.Record(f)

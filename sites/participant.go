@@ -77,7 +77,8 @@ func (p *participant) credible(t step, e event, l *leg) act {
 
 // hear takes a word of the cluster about a leg. Of one that is over, or was
 // never known, the site wants nothing any more, and says so: that ends the
-// cluster's repeating.
+// cluster's repeating. One that it may have forgotten is left alone as long as its
+// nodes are, for its broker to speak for it: the word comes again.
 func (p *participant) hear(t step, e event, id bourse.LegID) {
 	if id.Tx.Broker == "" { // maintenance runs no work; it may be lost with its nodes
 		t.out.Send(p.cfg.Cluster, agents.ClusterRelease{Leg: id})
@@ -97,6 +98,7 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 		if l != nil && l.State >= bourse.Running {
 			t.out.Send(p.cfg.Cluster, agents.ClusterHeard{Leg: id})
 		}
+	case (l == nil || l.tomb) && p.orphaned(t.now), p.requests.restoring(id): // S60
 	case l == nil:
 		t.out.Send(p.cfg.Cluster, agents.ClusterRelease{Leg: id})
 	case l.State.Terminal():

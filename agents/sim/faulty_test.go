@@ -234,6 +234,38 @@ func TestClock_AlarmsComeWhenTheClockShowsTheirInstant(t *testing.T) {
 	}
 }
 
+// sleeper sets an alarm for a minute from its start.
+type sleeper struct{}
+
+func (sleeper) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+	if _, begins := m.(agents.Started); begins {
+		out.Alarm(now.Add(bourse.Minute), note("up"))
+	}
+}
+
+// An alarm that is on its way when its process's clock begins to run fast or slow, or
+// ends to, comes by the clock as it is.
+func TestFaulty_AlarmsFollowTheClocksRate(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"drift at=30 for=600 host=sleeper size=10000", "drift at=30 for=600 host=sleeper size=-10000",
+		"drift at=10 for=20 host=sleeper size=10000", "drift at=10 for=20 host=sleeper size=-10000"} {
+		w := NewFaulty(Options{Faults: faults(t, line)})
+		w.Add(Host{ID: "sleeper", New: agentOf(sleeper{})})
+		var at bourse.Time
+		w.After(func(s *Step) {
+			if s.Message == agents.Message(note("up")) {
+				at = s.Now
+			}
+		})
+		if err := w.Run(70_000); err != nil {
+			t.Fatal(err)
+		}
+		if at != 60_000 {
+			t.Errorf("%s: an alarm for 60 comes when the clock shows %v", line, at)
+		}
+	}
+}
+
 func TestParseFault_NamesTheWrongWord(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

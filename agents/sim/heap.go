@@ -20,6 +20,17 @@ func (h eventHeap) less(i, j int) bool {
 // due reports whether the first event is due by t.
 func (h eventHeap) due(t bourse.Time) bool { return len(h) > 0 && h[0].at <= t }
 
+// each hands over every event, which may be given another instant, and puts them in
+// order anew.
+func (h *eventHeap) each(do func(*event)) {
+	all := *h
+	*h = all[:0]
+	for _, e := range all { // which are read before they are written over
+		do(&e)
+		h.push(e)
+	}
+}
+
 func (h *eventHeap) push(e event) {
 	*h = append(*h, e)
 	q := *h

@@ -171,7 +171,7 @@ func (p *process) gone() bool {
 	return true
 }
 
-// alarm delivers an alarm, when its life's clock shows its instant.
+// alarm delivers an alarm: its life's clock shows its instant.
 func (p *process) alarm(e event, a alarmOf) {
 	w := p.world
 	if p.agent == nil || p.life != a.life {
@@ -184,12 +184,22 @@ func (p *process) alarm(e event, a alarmOf) {
 		w.heap.push(e)
 		return
 	}
-	if p.clock.now(w.now) < a.local { // the clock has slowed down since
-		e.at = p.clock.when(a.local)
-		w.heap.push(e)
+	p.step(w.names[p.name], a.m)
+}
+
+// run has the process's clock gain drift from now on. Its alarms come when that shows
+// their instants.
+func (p *process) run(drift int64) {
+	if p.clock.drift == drift {
 		return
 	}
-	p.step(w.names[p.name], a.m)
+	w := p.world
+	p.clock.run(w.now, drift)
+	w.heap.each(func(e *event) {
+		if a, ok := e.m.(alarmOf); ok && int(e.to) == p.number && a.life == p.life {
+			e.at = max(p.clock.when(a.local), w.now)
+		}
+	})
 }
 
 // step hands the agent a message, makes what it records durable and lets its

@@ -39,7 +39,7 @@ func (w *Faulty) strike(f Fault) {
 		p.jumpClock(f, draw)
 	case Drift:
 		p.drift = f.Size
-		p.clock.run(w.now, p.drift)
+		p.run(p.drift)
 		w.do(w.now.Add(f.For), func() { p.undrift() })
 		w.struck(f.Kind)
 	case BitFlip:
@@ -149,7 +149,7 @@ const maxSkew = 2 * bourse.Second
 
 func (p *process) undrift() {
 	if p.drift = 0; p.agent != nil {
-		p.clock.run(p.world.now, 0)
+		p.run(0)
 	}
 	p.setClock()
 }

@@ -215,6 +215,39 @@ func TestHold_AgainAfterItsRelease(t *testing.T) {
 	})
 }
 
+// heldAgain asks for a leg again that was released as its work ran, in the next life too,
+// and reports whether it is held, and how often its work is submitted then.
+func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
+	t.Helper()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.confirm(1)
+	w.run(start.Add(bourse.Minute))
+	w.is(t, 1, bourse.LockRunning)
+	w.release(1)
+	w.begin()
+	for range 9 {
+		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*bourse.Minute), User: "ana", Again: true})
+		if h.Refusal.Code != bourse.Withdrawn {
+			held = true
+			w.confirm(1)
+		}
+		w.wait(30 * bourse.Second)
+	}
+	return held, w.count(1, agents.Run)
+}
+
+// A site that has forgotten a leg has it released, and asks for it again. Its work, which
+// has begun, is not submitted a second time, whether or not its job is over.
+func TestHold_AgainAfterItsWorkHasBegun(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		if held, n := heldAgain(t, w); held || n != 1 {
+			t.Errorf("held again: %t, submitted %d times", held, n)
+		}
+		w.over(t, 1)
+	})
+}
+
 // A driver that does not answer, and one that is slow for minutes, delay and do not
 // break.
 func TestDriver_SlowOrSilent(t *testing.T) {

@@ -253,15 +253,16 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handov
 // Release gives a leg's nodes back. They are free for another one when the reservation
 // is deleted, and those that its work may have been on when a look has shown that
 // nothing is left on them.
-func (b *Backend) Release(now bourse.Time, leg bourse.LegID) {
+func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 	e := b.entries[b.name(leg)]
 	if e == nil || e.want == gone {
-		return
+		return false
 	}
 	if e.locked() {
 		b.vacate(e, now)
 	}
 	b.abandon(e)
+	return !e.idle
 }
 
 // vacate says that a leg keeps no nodes any more.

@@ -178,11 +178,12 @@ func (b *Backend) end(now bourse.Time, r *reservation) {
 	b.moved(now, r.leg, bourse.LockEnded)
 }
 
-// Release frees what is kept for a leg.
-func (b *Backend) Release(now bourse.Time, leg bourse.LegID) {
+// Release frees what is kept for a leg. The facts say of all work that it has begun.
+func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 	if r := b.legs[leg]; r != nil {
 		b.free(now, r)
 	}
+	return false
 }
 
 // free gives up a leg. One that counted on another's nodes lets that move again.

@@ -43,17 +43,19 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 // Confirm changes nothing: work has begun, or will when it is first in line.
 func (b *Backend) Confirm(bourse.Time, bourse.LegID, *bourse.Handover) {}
 
-// Release takes a leg's work away, wherever it stands.
-func (b *Backend) Release(_ bourse.Time, id bourse.LegID) {
+// Release takes a leg's work away, wherever it stands. The facts say of all work that
+// it has begun.
+func (b *Backend) Release(_ bourse.Time, id bourse.LegID) (begun bool) {
 	l := b.legs[id]
 	if l == nil {
-		return
+		return false
 	}
 	if !l.over {
 		b.servers[l.group].End(l.number)
 	}
 	b.version++
 	b.forget(l)
+	return false
 }
 
 // forget takes a leg out of the books.
