@@ -30,7 +30,9 @@ func FuzzBroker_Step(f *testing.F) {
 		_, _ = r.Read(seed)
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { flooded(t, &bytesSource{data, rand.NewPCG(1, 2)}, min(len(data)/16, 400)) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		flooded(t, &bytesSource{data, rand.NewPCG(1, 2)}, min(len(data)/16, 400))
+	})
 }
 
 // bytesSource draws from bytes, and once they are used up at random: of a constant no
