@@ -23,7 +23,7 @@ func to[I, O any](op huma.Operation, answer func(context.Context, *I) (*O, error
 const onRecord = " For operators. Answered once it is on record; the same again changes nothing."
 
 // brokerRoutes are the operations of a broker. body is the most bytes of a request.
-func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *money) []route {
+func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *money, g *group) []route {
 	return []route{
 		// Jobs.
 		to(huma.Operation{
@@ -147,6 +147,17 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 				"Few are answered at once: 429 and 503 say when to come again.",
 			Errors: []int{403, 422, 429, 501, 503},
 		}, m.statement),
+		to(huma.Operation{
+			OperationID: "replicas", Method: http.MethodGet, Path: "/v1/replicas", Tags: []string{"operating"},
+			Summary: "List the processes that hold the broker", Description: "As the one that leads knows them. For operators. 501: one process holds it.", Errors: []int{403, 501, 503},
+		}, g.replicas),
+		to(huma.Operation{
+			OperationID: "replace-replica", Method: http.MethodPost, Path: "/v1/replicas", Tags: []string{"operating"},
+			Summary: "Have a new process take the place of one that is gone for good",
+			Description: "One at a time. The new one need not run yet: it is sent all that there is once it does. " +
+				"409: another member is being replaced. 422: the one is no member, or the other is one already." + onRecord,
+			MaxBodyBytes: body, Errors: []int{403, 409, 422, 501, 503},
+		}, g.replace),
 	}
 }
 

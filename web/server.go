@@ -41,6 +41,9 @@ type Options struct {
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501
 	Reload     Reload     // nil: 501
+	// Replicas says how the processes stand that hold a broker, as this one knows that leads;
+	// nil: 501.
+	Replicas func(context.Context) (Replicas, error)
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error
@@ -127,7 +130,7 @@ func NewBroker(opt Options) (*Server, error) {
 	j := &jobs{s.agent, s.list}
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
 	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
-		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}))
+		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}, &group{s.agent}))
 	s.mux.Handle("GET "+livePath, &pages{jobs: j, feed: s.feed, identify: s.admission.identify})
 	s.count.ofBroker(s.agent, s.feed)
 	if err := s.feed.begin(); err != nil {
