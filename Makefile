@@ -49,7 +49,7 @@ race:
 # One alone: go run ./cmd/plants NAME.
 plants:
 	flags=$$(go run ./cmd/plants) && go vet $$flags ./... && \
-	go test $$flags ./agents/plant ./agents/journal/... ./agents/replica ./cluster/managed ./cluster/slurm ./simulation/torture -run 'Plant|plant'
+	go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./cluster/managed ./cluster/slurm ./simulation/torture -run 'Plant|plant'
 
 # The same seed gives the same bytes, another seed does not.
 determinism:
