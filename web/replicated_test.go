@@ -97,6 +97,19 @@ func TestReplicated_SaysWhoLeads(t *testing.T) {
 	}
 }
 
+// What it counts is for those who are known, as with one that leads.
+func TestReplicated_CountsForThoseWhoAreKnown(t *testing.T) {
+	t.Parallel()
+	_, url, _ := following(t)
+	answer, err := nowhere().Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusForbidden {
+		t.Errorf("somebody unknown is answered %d", answer.StatusCode)
+	}
+}
+
 // With each change of who leads a caller's connection ends, and the next request is answered by
 // what serves then: the broker's API, or the way to the leader.
 func TestReplicated_ServesTheBrokerWhileItLeads(t *testing.T) {

@@ -125,6 +125,9 @@ func NewBroker(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	tokens := s.api.OpenAPI() // beside certificates, where the configuration names an issuer
+	tokens.Components.SecuritySchemes["token"] = &huma.SecurityScheme{Type: "http", Scheme: "bearer", Description: "a token of the VO's issuer"}
+	tokens.Security = append(tokens.Security, map[string][]string{"token": {}})
 	s.list, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
 	s.feed = newFeed(s.agent, s.list, s.hooks)
 	j := &jobs{s.agent, s.list}
