@@ -30,7 +30,7 @@ type replica struct {
 // RoundTrip asks each replica once at most, beginning with the one that answered last. A
 // request whose body cannot be read again is made once.
 func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
-	to, at, n := r.latest()
+	to, at, _ := r.latest()
 	for try := 1; ; try++ {
 		one := q.Clone(q.Context())
 		one.URL.Scheme, one.URL.Host, one.Host = to.base.Scheme, to.base.Host, ""
@@ -52,6 +52,7 @@ func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
 				next = i
 			}
 		}
+		var n int
 		to, at, n = r.choose(next)
 		if try > n || q.Context().Err() != nil || q.Body != nil && q.GetBody == nil {
 			if moved { // it is told to come again
