@@ -55,7 +55,7 @@ var parallelStandard = []string{"context", "encoding/csv", "io", "math/rand/v2",
 // coreModules are the other modules that a deterministic room may import: state
 // machines and their messages, without I/O.
 var coreModules = map[string][]string{
-	"agents/replica": {"go.etcd.io/raft/v3", "go.etcd.io/raft/v3/raftpb", "google.golang.org/protobuf/proto"},
+	"agents/replica": {"go.etcd.io/raft/v3", "go.etcd.io/raft/v3/raftpb", "go.etcd.io/raft/v3/tracker", "google.golang.org/protobuf/proto"},
 }
 
 // clock holds the names of time that look at the wall clock or wait.

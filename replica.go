@@ -55,8 +55,10 @@ type ReplicaWhole struct {
 
 // ReplicaMember is a replica of a group. A number is never given twice.
 type ReplicaMember struct {
-	Number  uint64 `json:"number"`
-	Address string `json:"address"` // of the replica among agents
+	Number   uint64 `json:"number"`
+	Address  string `json:"address"`            // of the replica among agents
+	Endpoint string `json:"endpoint,omitempty"` // host:port at which other replicas reach it; "": their files say
+	API      string `json:"api,omitempty"`      // URL of its API; "": likewise
 }
 
 // ReplicaMembers are those of a group after an entry of its log. While one is replaced,

@@ -14,6 +14,7 @@ var replicaMessages = []Properties{
 	{ReplicaReplaced{}, Replica, Operator, Reply, nil},
 	{ReplicaConfirm{}, Operator, Replica, Request, ReplicaConfirmed{}}, // of the runtime, for whoever reads
 	{ReplicaConfirmed{}, Replica, Operator, Reply, nil},
+	{ReplicaHandOver{}, Operator, Replica, News, nil}, // of the runtime, before it stops
 }
 
 // ReplicaStep is a message of the consensus among replicas.
@@ -47,8 +48,9 @@ type ReplicaRedirect struct {
 
 // ReplicaReplace has one member of a group take the place of another.
 type ReplicaReplace struct {
-	Group   ID
-	Out, In ID // addresses
+	Group         ID
+	Out, In       ID     // addresses
+	Endpoint, API string // where In is, for members whose files do not say
 }
 
 // ReplicaReplaced says that it is done, or why not.
@@ -64,6 +66,10 @@ type ReplicaConfirm struct{}
 
 // ReplicaConfirmed says so. Who does not lead answers by a ReplicaRedirect.
 type ReplicaConfirmed struct{}
+
+// ReplicaHandOver has a replica that leads have another one lead: its process is about to
+// stop. It takes nothing more from then on.
+type ReplicaHandOver struct{}
 
 // Kind names the message.
 func (ReplicaStep) Kind() string { return "ReplicaStep" }
@@ -88,3 +94,6 @@ func (ReplicaConfirm) Kind() string { return "ReplicaConfirm" }
 
 // Kind names the message.
 func (ReplicaConfirmed) Kind() string { return "ReplicaConfirmed" }
+
+// Kind names the message.
+func (ReplicaHandOver) Kind() string { return "ReplicaHandOver" }

@@ -56,12 +56,7 @@ func (a *admission) before(next http.Handler) http.Handler {
 		if err != nil {
 			a.count.denied.Inc()
 			w.Header().Set("Connection", "close") // nothing that comes on it would be answered
-			status := http.StatusForbidden
-			if errors.As(err, &unknownCaller{}) {
-				status = http.StatusUnauthorized
-				w.Header().Set("WWW-Authenticate", "Bearer")
-			}
-			sendProblem(w, status, err.Error())
+			refuse(w, err)
 			return
 		}
 		if !a.conns.claim(r.Context(), who, share(who, 2*a.opt.Limits.Requests)) {
@@ -87,6 +82,16 @@ func (a *admission) before(next http.Handler) http.Handler {
 			a.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
 		}
 	})
+}
+
+// refuse answers a caller whom nothing identifies, or who may not call.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusForbidden
+	if errors.As(err, &unknownCaller{}) {
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	sendProblem(w, status, err.Error())
 }
 
 // crowded answers that a bound is reached. It does not wait for the body.

@@ -119,6 +119,7 @@ type Accounts struct {
 	VO    string  `json:"vo"`
 	Money *VO     `json:"money,omitempty" doc:"of the VO as a whole; operators see it"`
 	Users []Spend `json:"users" doc:"a user sees their own row only"`
+	More  int     `json:"more,omitempty" doc:"users beyond the first 5,000, who are not shown"`
 }
 
 // VO is the VO's own money.
@@ -326,6 +327,7 @@ func accountsOf(b *broker.Broker, who Caller, now bourse.Time) Accounts {
 	a.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending},
 		Pace: paceOf(b.Pace(now))}
 	users := b.Users()
+	a.More = max(0, len(users)-maxUsers)
 	for _, user := range users[:min(len(users), maxUsers)] {
 		a.Users = append(a.Users, spendOf(b.Spending(user)))
 	}

@@ -58,7 +58,7 @@ configuration asks for it, by plain HTTP to programs of the same machine. The co
 - **Values.** Times are RFC 3339 in UTC, to the millisecond. Spans are seconds, money is credits, prices are credits per node-hour: decimal
   numbers, exact. Fields that say nothing are left out.
 - **Problems** are ` + "`application/problem+json`" + ` (RFC 9457): ` + "`detail`" + ` says what is wrong and what would be right, ` + "`errors`" + ` names the keys.
-  400 and 422: what was sent makes no sense. 403: not for this caller. 404: not there. 409: it contradicts what is there. 429 and 503: come
+  400 and 422: what was sent makes no sense. 401: a broker cannot tell who calls; show another token, or a certificate. 403: not for this caller. 404: not there. 409: it contradicts what is there. 429 and 503: come
   again, after ` + "`Retry-After`" + ` where it is given.
 - **Beside it**: ` + "`/metrics`" + ` for Prometheus; ` + "`/healthz`" + ` (200 while the agent answers), ` + "`/readyz`" + ` (200 once it can serve, 503 with the
   reason); and at ` + "`/`" + ` the live page. What feeds

@@ -50,7 +50,15 @@ func (r *Replicated) Follow() {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(r.opt.Collectors...)
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
+	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	known := &admission{opt: &r.opt}
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, q *http.Request) {
+		if _, err := known.identify(q); err != nil {
+			refuse(w, err)
+			return
+		}
+		metrics.ServeHTTP(w, q)
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", r.ready)
 	mux.HandleFunc("/", r.elsewhere)

@@ -44,6 +44,9 @@ type Options struct {
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501
 	Reload     Reload     // nil: 501
+	// Replicas says how the processes stand that hold a broker, as this one knows that leads;
+	// nil: 501.
+	Replicas func(context.Context) (Replicas, error)
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error
@@ -125,12 +128,15 @@ func NewBroker(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	tokens := s.api.OpenAPI() // beside certificates, where the configuration names an issuer
+	tokens.Components.SecuritySchemes["token"] = &huma.SecurityScheme{Type: "http", Scheme: "bearer", Description: "a token of the VO's issuer"}
+	tokens.Security = append(tokens.Security, map[string][]string{"token": {}})
 	s.list, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
 	s.feed = newFeed(s.agent, s.list, s.hooks)
 	j := &jobs{s.agent, s.list}
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
 	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
-		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}))
+		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}, &group{s.agent}))
 	s.mux.Handle("GET "+livePath, &pages{jobs: j, feed: s.feed, identify: s.admission.identify})
 	s.count.ofBroker(s.agent, s.feed)
 	if err := s.feed.begin(); err != nil {

@@ -17,6 +17,7 @@ import (
 type Tenancy struct {
 	Tenants []Holding `json:"tenants" doc:"groups of users; a user sees their own"`
 	Users   []Holding `json:"users" doc:"of whom something is set; a user sees their own row only. \"*\": everyone else"`
+	More    int       `json:"more,omitempty" doc:"tenants and users beyond the first 5,000 of each, which are not shown"`
 }
 
 // Holding is a user or a tenant: what is set, and what is used of it.
@@ -70,6 +71,7 @@ func tenancyOf(b *broker.Broker, who Caller, now bourse.Time) Tenancy {
 		return out
 	}
 	tenants, users := b.Tenancy(now)
+	out.More = max(0, len(tenants)-maxUsers) + max(0, len(users)-maxUsers)
 	for _, v := range tenants[:min(len(tenants), maxUsers)] {
 		out.Tenants = append(out.Tenants, holdingOf(v))
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,5 +52,27 @@ func TestTenancy_OperatorsGrantAndUsersSeeTheirOwn(t *testing.T) {
 	}
 	if code := call(t, s, olga, "POST", "/v1/tenancy", Grant{User: "ana", Drop: []string{"max_nodes", "node_hours"}}, nil); code != 200 {
 		t.Errorf("dropped: %d", code)
+	}
+}
+
+// What is not shown of a list is counted.
+func TestTenancy_SaysHowManyAreNotShown(t *testing.T) {
+	t.Parallel()
+	h := world(t, func(c *broker.Config) {
+		c.Holders, c.Quotas = nil, map[string]bourse.Credits{}
+		for k := range maxUsers + 3 {
+			name := fmt.Sprintf("u%05d", k)
+			c.Holders = append(c.Holders, bourse.Holder{User: name, Terms: bourse.Grants{bourse.TermMaxNodes: 9}})
+			c.Quotas[name] = bourse.Credit
+		}
+	})
+	s := brokerAPI(t, h)
+	var terms Tenancy
+	if call(t, s, olga, "GET", "/v1/tenancy", nil, &terms); len(terms.Users) != maxUsers || terms.More != 4 { // "*" too
+		t.Errorf("%d users are shown, %d are not", len(terms.Users), terms.More)
+	}
+	var money Accounts
+	if call(t, s, olga, "GET", "/v1/accounts", nil, &money); len(money.Users) != maxUsers || money.More != 3 {
+		t.Errorf("the money of %d users is shown, of %d it is not", len(money.Users), money.More)
 	}
 }

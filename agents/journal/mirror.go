@@ -52,6 +52,7 @@ type MirrorState struct {
 	Err      error     // why it is behind; ErrFenced: it belongs to another journal now
 	Failures uint64    // how often it has fallen behind
 	Took     uint64    // facts that the main disk had from it at the start
+	Differed int       // segments that it had otherwise than the main disk at the start
 }
 
 // ErrFenced is what a Mirror fails with whose second disk has been claimed by another
@@ -75,11 +76,11 @@ func OpenMirror(main Disk, opt MirrorOptions) (*Mirror, error) {
 	second, err := opt.Open(m.claim)
 	switch {
 	case err == nil:
-		took, err := m.begin(second)
+		took, differed, err := m.begin(second)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("mirror: %w", err), closeDisk(second))
 		}
-		m.attached(second, took)
+		m.attached(second, MirrorState{Took: took, Differed: differed})
 	case len(list) == 0:
 		return nil, fmt.Errorf("the mirror cannot be opened, and there is no journal to begin with without it: %w", err)
 	case opt.Required:
@@ -106,20 +107,23 @@ func closeDisk(d Disk) error {
 }
 
 // begin settles at a start which of the two disks is ahead, and brings the other up. It
-// returns how many facts the main one has had from the second.
-func (m *Mirror) begin(second Disk) (took uint64, err error) {
+// returns how many facts the main one has had from the second, and how many segments the
+// second one had otherwise, which are the main one's now.
+func (m *Mirror) begin(second Disk) (took uint64, differed int, err error) {
 	if err := m.agree(second); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if took, err = beyond(m.main, second); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if took > 0 {
 		if err := (&filling{from: second, to: m.main}).segments(); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	return took, (&filling{from: m.main, to: second}).all()
+	to := &filling{from: m.main, to: second}
+	err = to.all()
+	return took, to.differed, err
 }
 
 // agree holds the claims of both disks against each other, and makes them at the first
@@ -174,9 +178,10 @@ func (m *Mirror) ours(second Disk) error {
 func (m *Mirror) State() MirrorState { return *m.state.Load() }
 
 // attached goes on with a second disk that has all that the main one has.
-func (m *Mirror) attached(second Disk, took uint64) {
+func (m *Mirror) attached(second Disk, s MirrorState) {
 	m.link = newMirrorLink(second)
-	m.turn(MirrorState{Current: true, Took: took})
+	s.Current = true
+	m.turn(s)
 }
 
 // behind goes on without the second disk, and has it tried again once old, which it was
@@ -191,7 +196,7 @@ func (m *Mirror) behind(err error, old *mirrorLink) {
 // turn changes the state; counts are added to what there was.
 func (m *Mirror) turn(s MirrorState) {
 	before := m.state.Load()
-	s.Since, s.Failures, s.Took = time.Now(), before.Failures+s.Failures, before.Took+s.Took
+	s.Since, s.Failures, s.Took, s.Differed = time.Now(), before.Failures+s.Failures, before.Took+s.Took, before.Differed+s.Differed
 	m.state.Store(&s)
 	if m.opt.Tell != nil {
 		m.opt.Tell(s)
@@ -275,7 +280,7 @@ func (m *Mirror) lost(err error) error {
 		case <-again:
 			second, failed := m.reopen(&filling{from: m.main})
 			if failed == nil {
-				m.attached(second, 0)
+				m.attached(second, MirrorState{})
 				return nil
 			}
 			if err = failed; errors.Is(err, ErrFenced) {
@@ -330,7 +335,7 @@ func (m *Mirror) follow(old *mirrorLink) {
 		m.mu.Lock()
 		if err == nil {
 			if err = f.all(); err == nil {
-				m.attached(second, 0)
+				m.attached(second, MirrorState{})
 			} else {
 				err = errors.Join(err, closeDisk(second))
 			}

@@ -100,6 +100,7 @@ func appendAll(to Disk, name string, from io.Reader) error {
 type filling struct {
 	from, to Disk
 	known    map[string]int64 // bytes of segments that both are known to have
+	differed int              // segments that were there with other records, and are written anew
 }
 
 // ownFile reports whether a file is of its own folder alone.
@@ -187,6 +188,9 @@ func (f *filling) file(name string, there bool, compared uint64) error {
 	if segment && there && !known {
 		if size, known, err = f.prefix(name, in, n < compared); err != nil {
 			return err
+		}
+		if !known {
+			f.differed++
 		}
 	}
 	if !segment && there {

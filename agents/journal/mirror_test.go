@@ -228,6 +228,38 @@ func TestMirror_ATornEndOnOneSideIsMended(t *testing.T) {
 	}
 }
 
+// A mirror that has other records than the main disk at the start is said to, and is written
+// anew; one that only lacks some, or has a torn end, is not.
+func TestMirror_OneThatDiffersIsSaidTo(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		spoil func(b []byte) []byte
+		want  int
+	}{
+		{func(b []byte) []byte { return b }, 0},
+		{func(b []byte) []byte { return b[:len(b)-20] }, 0},
+		{func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, 1},
+	} {
+		d := newTwoDisks(false)
+		if _, err := d.open(); err != nil {
+			t.Fatal(err)
+		}
+		want := mustAppend(t, d.j, 1, 5)
+		d.crash(nil, true)
+		f := d.second.files[segmentName(1)]
+		f.data = x.spoil(f.data)
+		f.synced = len(f.data)
+		got, err := d.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, got, want)
+		if n := d.m.State().Differed; n != x.want || !slices.Equal(d.main.files[segmentName(1)].data, d.second.files[segmentName(1)].data) {
+			t.Errorf("%d segments are said to differ, want %d", n, x.want)
+		}
+	}
+}
+
 // A sync that fails on the mirror: with one that is required it is brought up at once or
 // the answer is not given; otherwise the main disk goes on alone.
 func TestMirror_ASyncThatFailsOnOneSide(t *testing.T) {

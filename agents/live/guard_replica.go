@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -20,7 +21,22 @@ import (
 type siblings struct {
 	self  agents.ID
 	group agents.ID            // whose certificate all have
+	mu    sync.RWMutex         // of hosts
 	hosts map[agents.ID]string // by replica; nil: plain text
+}
+
+// isAt notes at which host a replica is.
+func (s *siblings) isAt(id agents.ID, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hosts != nil {
+		s.hosts[id] = host
+	}
+	return nil
 }
 
 // NewReplicaGuard returns the guard of a replica: self among others, which are by
@@ -32,8 +48,8 @@ func NewReplicaGuard(o GuardOptions, self agents.ID, others map[agents.ID]string
 	}
 	s := &siblings{self: self, group: g.self, hosts: map[agents.ID]string{}}
 	for id, address := range others {
-		if s.hosts[id], _, err = net.SplitHostPort(address); err != nil {
-			return nil, fmt.Errorf("%s: %w", id, err)
+		if err := s.isAt(id, address); err != nil {
+			return nil, err
 		}
 	}
 	g.among(s)
@@ -74,7 +90,9 @@ func (s *siblings) admits(id agents.ID) error {
 // speaksAs holds the replica that a message comes under against the certificate.
 func (s *siblings) speaksAs(p peer, name string) *Breach {
 	from := agents.ID(name)
+	s.mu.RLock()
 	host, known := s.hosts[from]
+	s.mu.RUnlock()
 	switch {
 	case !strings.HasPrefix(name, replicaRole+":"+nameOf(s.group)+"/") || from == s.self || !known && s.hosts != nil:
 		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s, where only the other replicas of %s may speak", show(name), s.group)}

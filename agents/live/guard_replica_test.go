@@ -65,6 +65,9 @@ func TestGuard_BetweenReplicasPassTheirMessagesAlone(t *testing.T) {
 // believe so the one of the later term, whichever was started later.
 func TestDirectory_TheReplicaOfTheLatestTermIsMeant(t *testing.T) {
 	t.Parallel()
+	if beforeIsMeant() {
+		t.Error("one that has led before is asked because it was started later")
+	}
 	d := newDirectory()
 	at := func(address string, life, term uint64, flags Flags) Member {
 		return Member{Agent: brokerOne, Address: address, Life: life, Term: term, Flags: flags, Oldest: 1, Version: 1}
@@ -88,4 +91,14 @@ func TestDirectory_TheReplicaOfTheLatestTermIsMeant(t *testing.T) {
 	if got, err := decodeMember(m.node(), meta); err != nil || got != m {
 		t.Errorf("%+v is read back as %+v: %v", m, got, err)
 	}
+}
+
+// beforeIsMeant reports whether of two that believe to lead the one that was started later is
+// meant, and not the one of the later term.
+func beforeIsMeant() bool {
+	d := newDirectory()
+	d.hear(Member{Agent: brokerOne, Address: "a:1", Life: 30, Term: 3, Oldest: 1, Version: 1}, true)
+	d.hear(Member{Agent: brokerOne, Address: "b:1", Life: 10, Term: 4, Oldest: 1, Version: 1}, true)
+	m, _ := d.Find(brokerOne)
+	return m.Address != "b:1"
 }

@@ -112,6 +112,7 @@ type Host struct {
 	workers  map[agents.ID]*worker // the drivers
 	network  Network
 	peers    Network // to other replicas
+	know     func([]bourse.ReplicaMember)
 	stopped  bool
 	begun    bool
 	waiting  []*life // for Begin, in the order of Add

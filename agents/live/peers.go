@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
@@ -17,43 +18,66 @@ type PeersOptions struct {
 	Host      *Host
 	Listen    string // host:port for the other replicas alone
 	Advertise string // host:port at which they reach it; "": as it listens
-	Transport Transport
-	Plain     bool // no encryption; on loopback only
+	Guard     *Guard // as NewReplicaGuard returns it; nil: plain text
+	Plain     bool   // no encryption; on loopback only
 	Log       zerolog.Logger
 }
 
 // Peers carries messages between the replicas of one agent, apart from all that goes
 // between brokers and sites: it has a listener, links and a guard of its own, and knows by
-// its configuration who is where.
+// its configuration who is where, and of members that came later by what the group has on
+// record.
 type Peers struct {
-	links *links
-	lane  *remoteCarrier
+	opt       PeersOptions
+	guard     *Guard
+	directory *Directory
+	links     *links
+	lane      *remoteCarrier
 }
 
 // StartPeers listens, and connects the host's replica to the others.
 func StartPeers(o PeersOptions) (*Peers, error) {
-	if !o.Plain && o.Transport.plain() {
+	if !o.Plain && o.Guard == nil {
 		return nil, errors.New("replicas need the certificate of their agent, as `bourse ca` makes it; plain text is for loopback, when asked for")
 	}
-	t := o.Transport
-	if t.plain() {
+	d := newDirectory()
+	p := &Peers{opt: o, guard: o.Guard, directory: d, links: newLinks(d, o.Host.Deliver, o.Log)}
+	if p.guard == nil {
 		if !loopback(o.Listen) {
 			return nil, fmt.Errorf("%s is not a loopback address: plain text is for 127.0.0.1 and [::1] only", o.Listen)
 		}
-		t = plainReplicas(o.Self, o.Log).Transport()
+		p.guard = plainReplicas(o.Self, o.Log)
 	}
-	d := newDirectory()
 	for id, address := range o.Others {
-		d.hear(Member{Agent: id, Address: address, Life: 1, Oldest: wire.Oldest, Version: wire.Version}, true)
+		p.isAt(id, address)
 	}
-	p := &Peers{links: newLinks(d, o.Host.Deliver, o.Log)}
 	var err error
-	if p.lane, err = startRemote(o.Listen, o.Advertise, t, o.Log, p.links.receive, p.links.broken); err != nil {
+	if p.lane, err = startRemote(o.Listen, o.Advertise, p.guard.Transport(), o.Log, p.links.receive, p.links.broken); err != nil {
 		return nil, err
 	}
 	p.links.start(p.lane)
-	o.Host.ConnectReplicas(p.links)
+	o.Host.connectReplicas(p.links, p.know)
 	return p, nil
+}
+
+// isAt notes where a replica is.
+func (p *Peers) isAt(id agents.ID, address string) {
+	p.directory.hear(Member{Agent: id, Address: address, Life: 1, Oldest: wire.Oldest, Version: wire.Version}, true)
+}
+
+// know takes in where members are that the configuration does not name.
+func (p *Peers) know(list []bourse.ReplicaMember) {
+	for _, m := range list {
+		id := agents.ID(m.Address)
+		if _, named := p.opt.Others[id]; named || id == p.opt.Self || m.Endpoint == "" {
+			continue
+		}
+		if err := p.guard.siblings.isAt(id, m.Endpoint); err != nil {
+			p.opt.Log.Error().Err(err).Msg("a replica that has come cannot be reached")
+			continue
+		}
+		p.isAt(id, m.Endpoint)
+	}
 }
 
 // Address is where other replicas reach this one.

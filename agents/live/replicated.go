@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/bourse-grid/bourse"
@@ -21,6 +23,7 @@ type Replicated interface {
 	Inner() agents.Durable
 	Leads() (term uint64, yes bool)
 	Leader() agents.ID
+	Members() []bourse.ReplicaMember
 }
 
 // Leadership says who leads, as a replica knows.
@@ -28,6 +31,14 @@ type Leadership struct {
 	Term   uint64 // in which this replica leads
 	Leads  bool
 	Leader agents.ID // the replica that does; "": not known
+	// Members are those of the group as far as this replica knows; nil: it does not yet. They
+	// must not be changed.
+	Members []bourse.ReplicaMember
+}
+
+// same reports whether two say the same of who leads.
+func (l *Leadership) same(m *Leadership) bool {
+	return l.Term == m.Term && l.Leads == m.Leads && l.Leader == m.Leader
 }
 
 // ElsewhereError says that another replica hands the agent its messages, or that this one
@@ -87,11 +98,33 @@ func (h *Host) Leadership(id agents.ID) (now Leadership, changed <-chan struct{}
 	return *l.held.led.Load(), l.held.changed, nil
 }
 
-// ConnectReplicas says who carries messages to the other replicas.
-func (h *Host) ConnectReplicas(n Network) {
+// ViewReplica has look called between two steps of a replica of an agent, whether it leads
+// or not. What it sees need not be committed. look must be quick, change nothing and keep
+// no reference.
+func (h *Host) ViewReplica(ctx context.Context, id agents.ID, look func(now bourse.Time, r agents.Agent)) error {
+	return h.see(ctx, id, &view{look: look, bare: true, done: make(chan error, 1)})
+}
+
+// connectReplicas says who carries messages to the other replicas, and who is told where
+// they are.
+func (h *Host) connectReplicas(n Network, know func([]bourse.ReplicaMember)) {
 	h.mu.Lock()
-	h.peers = n
+	h.peers, h.know = n, know
+	lives := slices.Collect(maps.Values(h.replicas))
 	h.mu.Unlock()
+	for _, l := range lives {
+		know(l.held.led.Load().Members)
+	}
+}
+
+// members tells the network where the members of a group are.
+func (h *Host) members(list []bourse.ReplicaMember) {
+	h.mu.RLock()
+	know := h.know
+	h.mu.RUnlock()
+	if know != nil {
+		know(list)
+	}
 }
 
 // as is the name under which an agent speaks to another.
@@ -121,11 +154,18 @@ func (l *life) led() {
 	var now Leadership
 	now.Term, now.Leads = l.held.replica.Leads()
 	now.Leader = l.held.replica.Leader()
-	before := *l.held.led.Load()
-	if now == before {
+	before := l.held.led.Load()
+	now.Members = before.Members
+	if list := l.held.replica.Members(); !slices.Equal(list, now.Members) {
+		now.Members = slices.Clone(list)
+		l.host.members(now.Members)
+	} else if now.same(before) {
 		return
 	}
 	l.held.led.Store(&now)
+	if now.same(before) {
+		return
+	}
 	if before.Leads && (!now.Leads || now.Term != before.Term) {
 		why := &ElsewhereError{l.id, now.Leader}
 		l.host.endAsks(l.id, why)

@@ -16,6 +16,7 @@ type view struct {
 	done   chan error
 	caught any       // what look has panicked with
 	asker  agents.ID // of an agent that several processes hold: who is told that it was right
+	bare   bool      // it is the replica that is shown, not the agent inside
 }
 
 // The states of a view.
@@ -82,6 +83,8 @@ func (l *life) look(v *view) {
 	switch {
 	case l.over != nil:
 		v.answer(l.over)
+	case v.bare:
+		v.run(l.host.clock.now(), l.agent)
 	case l.held != nil:
 		l.lookInside(v)
 	case len(l.batch.facts) > 0:

@@ -38,6 +38,7 @@ func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
 	}
 	if silence >= r.turn() && !r.waitsForPast() {
 		r.tries++
+		r.begun++
 		_ = r.node.Campaign()
 	}
 }
@@ -66,6 +67,7 @@ const slowest = 5
 var carried = map[raftpb.MessageType]bool{
 	raftpb.MsgApp: true, raftpb.MsgAppResp: true, raftpb.MsgVote: true, raftpb.MsgVoteResp: true,
 	raftpb.MsgPreVote: true, raftpb.MsgPreVoteResp: true, raftpb.MsgHeartbeat: true, raftpb.MsgHeartbeatResp: true,
+	raftpb.MsgTimeoutNow: true,
 }
 
 // hear takes a message of another member.

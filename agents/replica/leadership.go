@@ -16,6 +16,8 @@ type leadership struct {
 	since   uint64   // the last entry before it: later facts are its own
 	effects []effect // what steps did to the world and is not let out yet, in order
 	waiting int      // bytes proposed for them
+	leaves  bool     // it hands over: see passes
+	passed  uint64   // to whom it has been handed in vain, or is just now
 
 	// Reads are numbered. One that has been confirmed was asked by a leader.
 	asked, heard uint64
@@ -42,9 +44,9 @@ func (g *leadership) asks() bool {
 		slices.ContainsFunc(g.effects, func(e effect) bool { return e.read > g.asked })
 }
 
-// full reports whether as much waits as may.
+// full reports whether as much waits as may, or nothing more is taken.
 func (r *Replica) full() bool {
-	return len(r.leadership.effects) >= r.cfg.WaitingSteps || r.leadership.waiting >= r.cfg.WaitingBytes
+	return r.leadership.leaves || len(r.leadership.effects) >= r.cfg.WaitingSteps || r.leadership.waiting >= r.cfg.WaitingBytes
 }
 
 // lead begins a leadership. All that was committed before it is applied, and the log has
@@ -53,6 +55,7 @@ func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
 	s := r.node.BasicStatus()
 	r.leadership = leadership{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.leadership.asked, heard: r.leadership.asked}
 	r.change = change{}
+	r.won++
 	r.stepInner(now, r.cfg.Group, agents.Started{Nonce: nonceOf(r.nonce, r.leadership.term)})
 }
 

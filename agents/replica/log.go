@@ -67,10 +67,17 @@ func (l *log) install(base *image) {
 }
 
 // compact puts an image that was made here in place of the one before. Some entries
-// before it stay, for members that are not far behind.
-func (l *log) compact(base *image, keep int) {
+// before it stay, for members that are not far behind: at most so many, of so many bytes.
+func (l *log) compact(base *image, keep, bytes int) {
 	l.base = base
-	if cut := int(base.index+1-l.begin()) - keep; cut > 0 {
+	cut := int(base.index + 1 - l.begin())
+	for cut > 0 && keep > 0 {
+		if bytes -= len(l.entries[cut-1].GetData()); bytes < 0 {
+			break
+		}
+		cut, keep = cut-1, keep-1
+	}
+	if cut > 0 {
 		l.before = l.entries[cut-1].GetTerm()
 		l.first = l.begin() + uint64(cut)
 		l.entries = slices.Clone(l.entries[cut:])

@@ -116,7 +116,7 @@ func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.O
 	switch {
 	case m.Group != r.cfg.Group:
 		r.stray++
-	case !r.leadership.on:
+	case !r.leadership.on || r.leadership.leaves:
 		r.redirect(from, out)
 	case len(r.members.Before) > 0 || r.change.index > r.applied:
 		if m.In == r.change.in {
@@ -137,7 +137,7 @@ func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.O
 // proposeChange proposes a joint change: of both sets of members a majority must agree
 // until it is over.
 func (r *Replica) proposeChange(m agents.ReplicaReplace, gone uint64) {
-	x := Member{Number: r.members.Highest + 1, Address: string(m.In)}
+	x := Member{Number: r.members.Highest + 1, Address: string(m.In), Endpoint: m.Endpoint, API: m.API}
 	context, err := json.Marshal(x)
 	if err != nil {
 		panic(err)

@@ -37,7 +37,9 @@ func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 				r.arriving = nil // it came by itself
 			}
 			r.compact()
-			return
+			if !r.passes() {
+				return
+			}
 		}
 	}
 }

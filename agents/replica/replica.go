@@ -120,6 +120,7 @@ type Replica struct {
 	at         bourse.Time // of the last fact applied
 	heard      bourse.Time // when the leader was last heard, or somebody else voted for
 	tries      int         // campaigns since
+	begun, won uint64      // campaigns of this life, and leaderships after them
 	due        bool        // it has been elected, and all that was committed before is applied
 	leadership leadership
 	transfers  []*transfer
@@ -168,6 +169,8 @@ func (r *Replica) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 		r.replace(from, m, out)
 	case agents.ReplicaConfirm:
 		r.confirm(from, out)
+	case agents.ReplicaHandOver:
+		r.leadership.leaves = r.leadership.on
 	case alarmOf:
 		r.alarm(now, m, out)
 	default:

@@ -157,7 +157,7 @@ func (r *Replica) compactNow() {
 	if r.leadership.on && r.applied < r.log.last() {
 		inner = r.made(r.applied)
 	}
-	r.log.compact(r.imageOf(inner), r.cfg.CompactEntries/2)
+	r.log.compact(r.imageOf(inner), r.cfg.CompactEntries/2, r.cfg.CompactBytes/2)
 }
 
 // imageOf is the image of an inner agent that is as the log is applied.

@@ -128,7 +128,7 @@ func accountsTable(a *web.Accounts) string {
 		}
 		w.AppendRow(row(name, u.Tenant, credits(u.Quota), credits(&u.Spent), credits(&u.Pending), credits(u.Left)))
 	}
-	text := w.Render()
+	text := w.Render() + unshown(a.More)
 	if a.Money != nil && a.Money.Pace != nil {
 		text += "\n\n" + bourse.Rounded(a.Money.Pace.Words)
 	}

@@ -27,7 +27,8 @@ in its journal for the next start.
 The file has the keys of a scenario's broker under [broker], and the tables of a
 process: [listen], [gossip], [tls], [journal], [http], [oidc], [notify], [log]. bourse
 check says what is wrong with it. On SIGHUP it is read again: users, tenants,
-quotas and max_waiting change at once, the rest with the next start. Of several
+quotas, max_waiting and [oidc], if there was an issuer at the start, change at
+once, the rest with the next start. Of several
 processes that hold the broker ([replica]) the one that leads does so, and each
 when it begins to lead: they must have the same [broker].
 
@@ -61,13 +62,11 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 	if err := p.tokens(cfg.OIDC); err != nil {
 		return err
 	}
-	p.reread = (&brokerFile{process: p, file: file, text: text, cfg: cfg, id: id, terms: agent.Terms()}).again
+	p.reread = (&brokerFile{process: p, file: file, text: text, cfg: cfg, id: id, terms: agent.Terms(), oidc: cfg.OIDC}).again
 	if cfg.Replica.Number > 0 {
-		agent.TermsStay = true // else each election would bring back those that a process was started with
-		r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number)}
-		p.after = r.follow
-		defer r.following.Wait()
-		return p.run(cmd.Context(), r.begin, func(o web.Options) (api, error) {
+		r := newReplicaProcess(p, cfg, agent)
+		return r.run(cmd.Context(), func(o web.Options) (api, error) {
+			o.Replicas = r.replicas
 			o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(r.self)), statements(agent, p.folder(r.self))
 			r.web = web.NewReplicated(o, r.leader)
 			return r.web, nil

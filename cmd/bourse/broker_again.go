@@ -11,20 +11,25 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/web"
 )
 
-// tokens has the API take the tokens of an issuer, if the file names one.
+// tokens has the API take the tokens of an issuer from now on, if the file names one, and
+// no others.
 func (p *process) tokens(o configs.OIDC) error {
 	if o.Issuer == "" {
+		p.token.Store(nil)
 		return nil
 	}
-	var err error
-	p.token, err = web.NewTokens(web.TokenOptions{Issuer: o.Issuer, Audience: o.Audience, UserClaim: o.UserClaim, GroupsClaim: o.GroupsClaim,
+	t, err := web.NewTokens(web.TokenOptions{Issuer: o.Issuer, Audience: o.Audience, UserClaim: o.UserClaim, GroupsClaim: o.GroupsClaim,
 		UserGroup: o.UserGroup, OperatorGroup: o.OperatorGroup, Prefix: o.Prefix,
 		Barred: func(role web.Role, name string) bool { return p.store.Barred(certificate.Role(role), name) }})
+	if err == nil {
+		p.token.Store(t)
+	}
 	return err
 }
 
@@ -36,6 +41,7 @@ type brokerFile struct {
 	cfg   *configs.BrokerProcess // likewise
 	id    agents.ID
 	terms []bourse.Holder // that it said last of users and tenants
+	oidc  configs.OIDC    // whose tokens are taken
 }
 
 // readBroker reads the file of a broker's process, and returns its text and what its agent
@@ -56,8 +62,9 @@ func readBroker(file string) (text []byte, cfg *configs.BrokerProcess, agent bro
 	return text, cfg, agent, err
 }
 
-// again reads the file again, and hands the broker what it says of users and tenants by
-// now. Of several processes that hold the broker only the one that leads does.
+// again reads the file again: whose tokens are taken, and what it says of users and tenants
+// by now, which the broker is handed. Of several processes that hold the broker only the one
+// that leads does that.
 func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
 	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
 	text, cfg, agent, err := readBroker(f.file)
@@ -69,21 +76,34 @@ func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
 		return r, err
 	}
 	for _, key := range keys {
-		if key != "broker" || !reflect.DeepEqual(withoutTerms(cfg), withoutTerms(f.cfg)) {
+		switch {
+		case key == "oidc" && f.cfg.OIDC.Issuer != "": // else its port asks for certificates
+		case key != "broker" || !reflect.DeepEqual(withoutTerms(cfg), withoutTerms(f.cfg)):
 			r.Restart = append(r.Restart, key)
 		}
 	}
 	if cfg.Name != f.cfg.Name {
 		return r, nil
 	}
+	if f.cfg.OIDC.Issuer != "" && cfg.OIDC != f.oidc {
+		if err := f.tokens(cfg.OIDC); err != nil {
+			return r, err
+		}
+		f.oidc = cfg.OIDC
+		r.Changed = append(r.Changed, "whose tokens are taken")
+	}
 	if now, _, err := f.host.Leadership(f.id); err == nil && !now.Leads {
-		f.log.Info().Msg("another process leads: what its file says of users and tenants is in force")
+		f.follows()
 		return r, nil
 	}
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	terms := agent.Terms()
 	answer, err := f.host.Ask(ctx, "operator:", f.id, agents.ReadTerms{Holders: terms})
+	if elsewhere := (*live.ElsewhereError)(nil); errors.As(err, &elsewhere) {
+		f.follows() // the one that leads now has read its own
+		return r, nil
+	}
 	if err != nil {
 		return r, err
 	}
@@ -95,6 +115,11 @@ func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
 	}
 	f.terms = terms
 	return r, nil
+}
+
+// follows says that this process does not lead.
+func (f *brokerFile) follows() {
+	f.log.Info().Msg("another process leads: what its file says of users and tenants is in force")
 }
 
 // withoutTerms are the keys of [broker] without what changes while the process runs.

@@ -33,6 +33,25 @@ type replicaProcess struct {
 	committed live.Committed
 	web       *web.Replicated
 	following sync.WaitGroup
+	unfollow  context.CancelFunc
+	followed  chan struct{} // it does not lead, and callers are sent to who does
+}
+
+// newReplicaProcess makes of a process of a broker one of those that hold it.
+func newReplicaProcess(p *process, cfg *configs.BrokerProcess, agent broker.Config) *replicaProcess {
+	agent.TermsStay = true // else each election would bring back those that a process was started with
+	r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number),
+		unfollow: func() {}, followed: make(chan struct{}, 1)}
+	p.after, p.before = r.follow, r.handOver
+	p.tells = append(p.tells, &replicaMetrics{r})
+	return r
+}
+
+// run runs it until it is told to stop or fails.
+func (r *replicaProcess) run(ctx context.Context, serve func(web.Options) (api, error)) error {
+	defer r.following.Wait()
+	defer func() { r.unfollow() }()
+	return r.process.run(ctx, r.begin, serve)
 }
 
 // begin brings the replica to life and connects it to the others.
@@ -67,11 +86,9 @@ func (r *replicaProcess) begin() error {
 	o := live.PeersOptions{Self: r.self, Others: others, Host: r.host, Listen: c.Listen.Address, Advertise: c.Listen.Advertise,
 		Plain: r.process.cfg.TLS.Plain, Log: r.log}
 	if one := r.in[0]; one.store != nil {
-		g, err := live.NewReplicaGuard(live.GuardOptions{Store: one.store, Log: r.log}, r.self, others)
-		if err != nil {
+		if o.Guard, err = live.NewReplicaGuard(live.GuardOptions{Store: one.store, Log: r.log}, r.self, others); err != nil {
 			return err
 		}
-		o.Transport = g.Transport()
 	}
 	r.peers, err = live.StartPeers(o)
 	return err
@@ -114,19 +131,83 @@ func (r *replicaProcess) leader() (name, url string) {
 	if err != nil || l.Leader == "" || l.Leader == r.self {
 		return "", ""
 	}
+	_, url = r.where(l.Members, l.Leader)
+	return string(l.Leader), url
+}
+
+// where is at which address other replicas reach a member, and the URL of its API: as the
+// file says, or else as the group has it on record.
+func (r *replicaProcess) where(members []bourse.ReplicaMember, id agents.ID) (address, url string) {
 	for _, m := range r.cfg.Replica.Members {
-		if replicaOf(r.cfg.Name, m.Number) == l.Leader {
-			return string(l.Leader), strings.TrimSuffix(m.API, "/")
+		if replicaOf(r.cfg.Name, m.Number) == id {
+			return m.Address, strings.TrimSuffix(m.API, "/")
 		}
 	}
-	return string(l.Leader), ""
+	for _, m := range members {
+		if agents.ID(m.Address) == id {
+			return m.Endpoint, strings.TrimSuffix(m.API, "/")
+		}
+	}
+	return "", ""
 }
+
+// status is how this replica stands.
+func (r *replicaProcess) status(ctx context.Context) (s replica.Status, err error) {
+	err = r.host.ViewReplica(ctx, r.name, func(_ bourse.Time, a agents.Agent) { s = a.(*replica.Replica).Status() })
+	return s, err
+}
+
+// replicas is how the group stands, as this replica knows that leads.
+func (r *replicaProcess) replicas(ctx context.Context) (web.Replicas, error) {
+	s, err := r.status(ctx)
+	out := web.Replicas{Term: s.Term, Members: []web.Replica{}}
+	for _, m := range s.Members {
+		x := web.Replica{Name: m.Address, Role: string(m.Role), Applied: m.Applied, Behind: m.Behind, Reachable: m.Reachable}
+		if m.Reachable {
+			x.Term = s.Term
+		}
+		x.Address, x.API = r.where([]bourse.ReplicaMember{m.Member}, agents.ID(m.Address))
+		out.Members = append(out.Members, x)
+	}
+	return out, err
+}
+
+// handOver has another replica lead, if this one does, before it leaves: else the others
+// would notice only after silence that it is gone.
+func (r *replicaProcess) handOver() {
+	now, _, err := r.host.Leadership(r.name)
+	if err != nil || !now.Leads {
+		return
+	}
+	if err := r.host.Tell(r.name, r.name, agents.ReplicaHandOver{}); err != nil {
+		r.log.Warn().Err(err).Msg("nobody is told to lead in the place of this replica")
+		return
+	}
+	late := time.After(handOverTime)
+	for {
+		select {
+		case <-r.followed:
+		case <-late:
+			r.log.Warn().Msg("no other replica has taken over; the others find out by themselves that this one is gone")
+			return
+		}
+		if now, _, err := r.host.Leadership(r.name); err != nil || !now.Leads {
+			r.log.Info().Str("leader", string(now.Leader)).Msg("leadership handed over")
+			return
+		}
+	}
+}
+
+// handOverTime is how long a process that stops waits for another one to lead. Mostly it
+// takes a message and a vote.
+const handOverTime = patience / 4
 
 // leadAgain is when the API is made again that could not be.
 const leadAgain = 200 * time.Millisecond
 
 // follow has the API and gossip follow who leads, until ctx ends.
 func (r *replicaProcess) follow(ctx context.Context) {
+	ctx, r.unfollow = context.WithCancel(context.WithoutCancel(ctx)) // it goes on while the process hands over
 	told := make(chan live.Leadership, 1)
 	r.following.Go(func() { r.announce(ctx, told) })
 	r.following.Go(func() {
@@ -152,6 +233,12 @@ func (r *replicaProcess) follow(ctx context.Context) {
 					if err := r.web.Lead(); err != nil {
 						r.log.Warn().Err(err).Msg("the API cannot be served by this replica")
 						is, again = live.Leadership{}, time.After(leadAgain)
+					}
+				}
+				if !now.Leads {
+					select {
+					case r.followed <- struct{}{}:
+					default:
 					}
 				}
 			}

@@ -52,6 +52,8 @@ func (p *process) mirror(id agents.ID, main *journal.Folder) (journal.Disk, erro
 				log.Error().Err(s.Err).Msg("the journal has one copy: its mirror is behind")
 			case s.Took > 0 && s.Failures == 0:
 				log.Warn().Uint64("facts", s.Took).Msg("the mirror had more than the journal here, which nobody was told of yet: taken over")
+			case s.Differed > 0 && s.Failures == 0:
+				log.Warn().Int("segments", s.Differed).Msg("the mirror had other records than the journal here, which counts: they are written anew; if this comes again, one of the two disks is to be doubted")
 			default:
 				log.Info().Msg("the journal is kept twice")
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -15,6 +16,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,23 +40,24 @@ const patience = 20 * time.Second
 // process is what the processes of sites and brokers have in common: a host with
 // its agents, their journals, the node that others reach it by, the API.
 type process struct {
-	cfg   *configs.Process
-	name  agents.ID // of the agent that others know it by
-	log   zerolog.Logger
-	store *certificate.Store // of the API; nil: plain text on loopback
-	host  *live.Host
-	in    []*membership // at least one; members hands it out
-	vos   *live.VOs     // between the host and several; nil: there is one
-	api   api
-	peers *live.Peers           // of a replica; nil: it is none
-	after func(context.Context) // what goes on while the agents live; nil: nothing
-	disks []*journal.Folder
-	twice []*mirrored            // journals with a second copy
-	fence chan error             // one of them belongs to another process now
-	known []agents.ID            // sites that a broker remembers
-	tells []prometheus.Collector // what there is to measure beside
-	token *web.Tokens            // by which callers are known beside certificates; nil: they are not
-	child io.Reader              // whose end tells a child to stop; nil: it is nobody's
+	cfg    *configs.Process
+	name   agents.ID // of the agent that others know it by
+	log    zerolog.Logger
+	store  *certificate.Store // of the API; nil: plain text on loopback
+	host   *live.Host
+	in     []*membership // at least one; members hands it out
+	vos    *live.VOs     // between the host and several; nil: there is one
+	api    api
+	peers  *live.Peers           // of a replica; nil: it is none
+	after  func(context.Context) // what goes on while the agents live; nil: nothing
+	before func()                // what comes first when it leaves; nil: nothing
+	disks  []*journal.Folder
+	twice  []*mirrored                // journals with a second copy
+	fence  chan error                 // one of them belongs to another process now
+	known  []agents.ID                // sites that a broker remembers
+	tells  []prometheus.Collector     // what there is to measure beside
+	token  atomic.Pointer[web.Tokens] // by which callers are known beside certificates; nil: they are not
+	child  io.Reader                  // whose end tells a child to stop; nil: it is nobody's
 
 	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it does not
 	changing sync.Mutex                                  // of in
@@ -293,6 +296,9 @@ func (p *process) leave() error {
 	p.rereads.Lock()
 	p.ending = true
 	p.rereads.Unlock()
+	if p.before != nil {
+		p.before()
+	}
 	if p.api != nil {
 		p.api.Close(ctx)
 	}
@@ -334,7 +340,7 @@ func (p *process) listen() (net.Listener, error) {
 		return l, nil
 	}
 	c := p.store.Server(certificate.User, certificate.Operator)
-	if p.token != nil {
+	if p.token.Load() != nil {
 		c = p.store.ServerOfAnybody(certificate.User, certificate.Operator)
 	}
 	c.NextProtos = []string{"http/1.1"}
@@ -375,9 +381,12 @@ func (p *process) webOptions() web.Options {
 	}
 	if p.store != nil {
 		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self()) }
-		o.Identify = web.ByCertificate(p.store)
-		if p.token != nil {
-			o.Identify = p.token.Or(o.Identify)
+		byCertificate := web.ByCertificate(p.store)
+		o.Identify = func(r *http.Request) (web.Caller, error) {
+			if t := p.token.Load(); t != nil { // those that are taken now: the file may be read again
+				return t.Or(byCertificate)(r)
+			}
+			return byCertificate(r)
 		}
 		o.Barred = func(user string) bool { return p.store.Barred(certificate.User, user) }
 	}

@@ -60,7 +60,7 @@ func groups() []group {
 		{"use", "Jobs on a federation:", []*cobra.Command{
 			newSubmit(), newJobs(), newLogs(), newExplain(), newOffers(), newModify(), newCancel()}},
 		{"operate", "See and steer a federation:", []*cobra.Command{
-			newDash(), newSites(), newReservations(), newAccounts(), newUsers(), newDrain(), newMaintenance(), newClose(), newOpen()}},
+			newLogin(), newDash(), newSites(), newReservations(), newAccounts(), newUsers(), newReplica(), newDrain(), newMaintenance(), newClose(), newOpen()}},
 		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	}

@@ -150,7 +150,15 @@ func usersTable(t *web.Tenancy) string {
 	for i := range t.Users {
 		row(&t.Users[i], t.Users[i].Name)
 	}
-	return w.Render()
+	return w.Render() + unshown(t.More)
+}
+
+// unshown says how many rows there are that a list has no room for.
+func unshown(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n%d more are not shown", n)
 }
 
 // mark shows that something was granted.

@@ -186,6 +186,18 @@ func (c *Client) Grant(ctx context.Context, g web.Grant) (t web.Tenancy, err err
 	return t, err
 }
 
+// Replicas lists the processes that hold the broker.
+func (c *Client) Replicas(ctx context.Context) (r web.Replicas, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/replicas", nil, &r)
+	return r, err
+}
+
+// ReplaceReplica has a new process take the place of one of them.
+func (c *Client) ReplaceReplica(ctx context.Context, by web.Replacement) (r web.Replicas, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/replicas", by, &r)
+	return r, err
+}
+
 // Statement lists what has moved the VO's money from an instant on and before another;
 // the zero Instant bounds nothing. user "": of all whom the caller sees.
 func (c *Client) Statement(ctx context.Context, from, to web.Instant, user string) (s web.Statement, err error) {

@@ -143,14 +143,20 @@ func (c *Context) ToBroker() (*Client, error) {
 	if err != nil || len(c.Replicas) == 0 {
 		return x, err
 	}
-	r := &replicas{slow: slowReplica}
-	for _, address := range append([]string{c.Broker}, c.Replicas...) {
+	r := &replicas{slow: slowReplica, to: func(address string) (replica, error) {
 		one, err := c.to(address, certificate.Broker, "", "the broker")
+		if err != nil {
+			return replica{}, err
+		}
+		base, by := one.Transport()
+		return replica{base, by}, nil
+	}}
+	for _, address := range append([]string{c.Broker}, c.Replicas...) {
+		one, err := r.to(address)
 		if err != nil {
 			return nil, err
 		}
-		base, by := one.Transport()
-		r.list = append(r.list, replica{base, by})
+		r.list = append(r.list, one)
 	}
 	x.http.Transport, x.tries = r, triesOfReplicas
 	return x, nil

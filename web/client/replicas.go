@@ -5,21 +5,36 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // replicas carries requests to whichever of the processes that hold a broker leads. One
-// that does not says who does; where none answers, the next one is asked. One that takes
-// its time may hang, or wait in vain for the others: then they are asked too, and the
-// first answer of one that leads counts. So a request must be one that may be repeated.
+// that does not says who does, which may be one that has come since the context was
+// written; where none answers, the next one is asked. One that takes its time may hang, or
+// wait in vain for the others: then they are asked too, and the first answer of one that
+// leads counts. So a request must be one that may be repeated.
 type replicas struct {
+	to func(address string) (replica, error) // makes one of an address
+
+	mu   sync.Mutex
 	list []replica
 	now  atomic.Int64  // the one that has answered last
 	slow time.Duration // after so long without an answer another one is asked too
 }
 
 const slowReplica = time.Second
+
+// maxReplicas bounds how many are known: those of the context, and others that they named.
+const maxReplicas = 32
+
+// known are those that are known now. What is in the list stays where it is.
+func (r *replicas) known() []replica {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.list
+}
 
 // replica is one of the processes.
 type replica struct {
@@ -35,7 +50,8 @@ func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
 	if q.Body != nil && !once {
 		defer func() { _ = q.Body.Close() }()
 	}
-	a := asked{replicas: r, q: q, answers: make(chan answer, len(r.list)), stop: make([]context.CancelFunc, len(r.list))}
+	most := max(maxReplicas, len(r.known()))
+	a := asked{replicas: r, q: q, answers: make(chan answer, most), stop: make([]context.CancelFunc, most)}
 	defer a.end()
 	a.ask(int(r.now.Load()))
 	slow := time.NewTicker(r.slow)
@@ -49,12 +65,12 @@ func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
 				r.now.Store(int64(x.at))
 				return x.Response, nil
 			}
-			next := (x.at + 1) % len(r.list)
+			next := (x.at + 1) % len(r.known())
 			if i := r.at(x.leader()); i >= 0 {
 				next = i
 			}
 			r.now.Store(int64(next))
-			enough := said > len(r.list) || q.Context().Err() != nil || once
+			enough := said > len(r.known()) || q.Context().Err() != nil || once
 			if enough && a.open == 0 {
 				return x.comeAgain()
 			}
@@ -71,13 +87,24 @@ func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
 	}
 }
 
-// at is the replica at an address, -1 if there is none.
+// at is the replica at an address, which is learned where it is new; -1 if it makes no
+// sense or there are too many.
 func (r *replicas) at(address string) int {
 	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return -1
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.list, func(x replica) bool { return x.base.Host == u.Host }); i >= 0 || len(r.list) >= maxReplicas {
+		return i
+	}
+	x, err := r.to(u.Scheme + "://" + u.Host)
 	if err != nil {
 		return -1
 	}
-	return slices.IndexFunc(r.list, func(x replica) bool { return x.base.Host == u.Host })
+	r.list = append(r.list, x)
+	return len(r.list) - 1
 }
 
 // asked is a request under way.
@@ -98,7 +125,7 @@ func (a *asked) ask(at int) {
 	ctx, stop := context.WithCancel(a.q.Context())
 	a.stop[at], a.last = stop, at
 	a.open++
-	to := &a.list[at]
+	to := a.known()[at]
 	one := a.q.Clone(ctx)
 	one.URL.Scheme, one.URL.Host, one.Host = to.base.Scheme, to.base.Host, ""
 	go func() {
@@ -115,8 +142,9 @@ func (a *asked) ask(at int) {
 
 // another is the next one that is not being asked, or the last one if all are.
 func (a *asked) another() int {
-	for i := range a.list {
-		if at := (a.last + 1 + i) % len(a.list); a.stop[at] == nil {
+	n := len(a.known())
+	for i := range n {
+		if at := (a.last + 1 + i) % n; a.stop[at] == nil {
 			return at
 		}
 	}

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// Replicas are the processes that hold a broker.
+type Replicas struct {
+	Term    uint64    `json:"term" doc:"of the present leadership"`
+	Members []Replica `json:"members"`
+}
+
+// Replica is one of them, as the one that leads knows it.
+type Replica struct {
+	Name      string `json:"name" example:"replica:vo1/2"`
+	Role      string `json:"role" enum:"leader,follower,joins,leaves" doc:"joins, leaves: one is being replaced by the other"`
+	Term      uint64 `json:"term,omitempty" doc:"the latest that it knows of; absent: it is not heard"`
+	Applied   uint64 `json:"applied" doc:"entries of the log that it has on its disk and are committed"`
+	Behind    uint64 `json:"behind" doc:"entries that the leader has and it has not acknowledged"`
+	Reachable bool   `json:"reachable" doc:"the leader has heard of it lately"`
+	Address   string `json:"address,omitempty" doc:"for other replicas"`
+	API       string `json:"api,omitempty"`
+}
+
+// Replacement is which member of a group another one replaces.
+type Replacement struct {
+	Out     int    `json:"out" minimum:"1" maximum:"1000" doc:"the id of the member that is gone, in [replica]"`
+	In      int    `json:"in" minimum:"1" maximum:"1000" doc:"the id of the one that comes, which no member has had before"`
+	Address string `json:"address" maxLength:"300" doc:"host:port at which the others reach that one" example:"four.example.org:7402"`
+	API     string `json:"api,omitempty" maxLength:"300" doc:"the URL of its API, to which users are sent while it leads" example:"https://four.example.org:7480"`
+}
+
+// Resolve checks what a schema cannot say.
+func (in *replaceInput) Resolve(huma.Context) []error {
+	bad := func(where, message string, value any) []error {
+		return []error{&huma.ErrorDetail{Location: "body." + where, Message: message, Value: value}}
+	}
+	host, port, err := net.SplitHostPort(in.Body.Address)
+	u, apiErr := url.Parse(in.Body.API)
+	switch {
+	case err != nil || host == "" || port == "":
+		return bad("address", "must be host:port, such as four.example.org:7402", in.Body.Address)
+	case in.Body.API != "" && (apiErr != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")):
+		return bad("api", "must be a URL such as https://four.example.org:7480", in.Body.API)
+	case in.Body.In == in.Body.Out:
+		return bad("in", "must be another than out: an id is never given twice", in.Body.In)
+	}
+	return nil
+}
+
+type (
+	replicasOutput struct{ Body Replicas }
+	replaceInput   struct{ Body Replacement }
+)
+
+// group answers for the processes that hold the broker.
+type group struct{ *agent }
+
+func (g *group) replicas(ctx context.Context, _ *struct{}) (*replicasOutput, error) {
+	if err := g.operators(ctx); err != nil {
+		return nil, err
+	}
+	if g.opt.Replicas == nil {
+		return nil, huma.Error501NotImplemented("one process holds this broker; [replica] in its file makes it one of several")
+	}
+	if err := g.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil { // it still leads
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.opt.Limits.Wait)
+	defer cancel()
+	r, err := g.opt.Replicas(ctx)
+	if err != nil {
+		return nil, g.unanswered(err)
+	}
+	return &replicasOutput{r}, nil
+}
+
+// replace has one member take the place of another, and answers once it has.
+func (g *group) replace(ctx context.Context, in *replaceInput) (*replicasOutput, error) {
+	if err := g.operators(ctx); err != nil {
+		return nil, err
+	}
+	if g.opt.Replicas == nil {
+		return g.replicas(ctx, nil)
+	}
+	m := agents.ReplicaReplace{Group: g.opt.Agent, Out: g.member(in.Body.Out), In: g.member(in.Body.In), Endpoint: in.Body.Address, API: in.Body.API}
+	answer, err := g.ask(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	switch r, _ := answer.(agents.ReplicaReplaced); {
+	case r.Reason.Code == bourse.Busy:
+		return nil, huma.Error409Conflict(r.Reason.String())
+	case r.Reason.Refused():
+		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
+	}
+	g.opt.Log.Info().Str("operator", caller(ctx).Name).Str("out", string(m.Out)).Str("in", string(m.In)).Str("address", m.Endpoint).Msg("a member was replaced")
+	return g.replicas(ctx, nil)
+}
+
+// member is the name of a member by its id.
+func (g *group) member(id int) agents.ID {
+	_, name, _ := strings.Cut(string(g.opt.Agent), ":")
+	return agents.ID(fmt.Sprintf("replica:%s/%d", name, id))
+}
