@@ -138,6 +138,7 @@ type VOWorkload struct {
 // keys lists what a [broker.workload] may hold. until is 0 where there is no
 // scenario around.
 func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
+	const wishes = "is for scenarios; the users of a broker's process speak for themselves"
 	models := []string{"uniform"}
 	return keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
@@ -151,11 +152,11 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
 		span("ahead", &w.Ahead, 0, 0, "how long before it may start a job is submitted"),
 		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "what a job really takes, over its length, drawn evenly; of a trace over what the trace says"),
-		share("cancel", &w.Cancel, 0, 0, One, "the share of the jobs with a window that their user gives up"),
-		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when, over the time from the booking to the start, drawn evenly"),
-		share("modify", &w.Modify, 0, 0, One, "the share of the jobs with a window whose user asks for another length"),
-		factors("modify_at", &w.ModifyAt, Range[Thousandths]{0, One}, 0, One, "when, as `cancel_at`"),
-		factors("modify_length", &w.ModifyLength, Range[Thousandths]{One / 2, 3 * One / 2}, 1, 100*One, "the new length over the old one, drawn evenly"),
+		share("cancel", &w.Cancel, 0, 0, One, "the share of the jobs with a window that their user gives up").only(inScenario, wishes),
+		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when, over the time from the booking to the start, drawn evenly").only(inScenario, wishes),
+		share("modify", &w.Modify, 0, 0, One, "the share of the jobs with a window whose user asks for another length").only(inScenario, wishes),
+		factors("modify_at", &w.ModifyAt, Range[Thousandths]{0, One}, 0, One, "when, as `cancel_at`").only(inScenario, wishes),
+		factors("modify_length", &w.ModifyLength, Range[Thousandths]{One / 2, 3 * One / 2}, 1, 100*One, "the new length over the old one, drawn evenly").only(inScenario, wishes),
 		rule(func(t *table) {
 			if withModel.holds(t) {
 				t.need("jobs", "200")

@@ -32,10 +32,13 @@ func (s *ownSite) close(ctx context.Context, in *closeInput) (*siteOutput, error
 	})
 }
 
-// brokers are those that the site has heard of, has sold to or is closed to, in order of
-// name.
+// brokers are those that the site has heard of, has sold to or is closed to, and the VOs
+// that it serves, in order of name.
 func (s *ownSite) brokers(st *sites.Status) []string {
 	list := s.opt.Brokers()
+	if s.opt.VOs != nil {
+		list = append(list, s.opt.VOs()...)
+	}
 	for _, a := range st.Accounts {
 		if name, is := strings.CutPrefix(a.Name, "broker:"); is {
 			list = append(list, name)

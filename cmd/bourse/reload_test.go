@@ -233,8 +233,8 @@ func TestUp_OperatorsOfASiteAreNotThoseOfAVO(t *testing.T) {
 	}{
 		{[]string{"drain", "north", "--until", until}, voAtSite, siteAtSite},
 		{[]string{"drain", "north", "--resume"}, voAtSite, siteAtSite},
-		{[]string{"close", "north", "--vo", "vo2"}, voAtSite, siteAtSite},
-		{[]string{"open", "north", "--vo", "vo2"}, voAtSite, siteAtSite},
+		{[]string{"close", "north", "--vo", "vo1"}, voAtSite, siteAtSite},
+		{[]string{"open", "north", "--vo", "vo1"}, voAtSite, siteAtSite},
 		{[]string{"maintenance", "north", "disks", "--group", "main", "--nodes", "1", "--start", until, "--end", "2h"}, voAtSite, ""},
 		{[]string{"site", "reload", "north"}, voAtSite, siteAtSite},
 		{[]string{"reservations", "--at", "north"}, voAtSite, siteAtSite},

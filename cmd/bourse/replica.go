@@ -24,7 +24,7 @@ func newReplica() *cobra.Command {
 them: which leads, how far the log of each goes, by how many entries it is behind, and
 whether it is heard; --json has the addresses of their APIs too. It is for operators. With a majority of them gone nobody leads, and
 there is no answer: start those that are down.`,
-		Example: "  bourse replica\n  bourse replica replace 3 4 --address four.example.org:7402 --api https://four.example.org:7480",
+		Example: "  bourse replica\n  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return told(cmd.Context(), &c, cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Replicas, error) { return api.Replicas(ctx) }, replicaTable)
@@ -50,7 +50,7 @@ again. One member is replaced at a time; the same command again changes nothing.
 
 The others learn where the new one is by this. Put it into their files all the same, in
 the place of the old one, and into the contexts of users. It is for operators.`,
-		Example: "  bourse replica replace 3 4 --address four.example.org:7402 --api https://four.example.org:7480",
+		Example: "  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
 		Args:    arguments(2, 2, "the ids of the member that is gone and of the one that comes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for i, to := range []*int{&by.Out, &by.In} {
