@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -16,6 +17,10 @@ type libraryLog struct {
 	limiter *logLimiter
 }
 
+// closedByUs is what gRPC says of a connection that this side has closed, as at every
+// orderly end: nothing to tell anybody.
+const closedByUs = "the client connection is closing"
+
 func newLibraryLog(l zerolog.Logger) *slog.Logger {
 	l = l.With().Str("lib", "protoactor").Logger().Level(max(l.GetLevel(), zerolog.WarnLevel))
 	return slog.New(libraryLog{zerolog.NewSlogHandler(l), new(logLimiter)})
@@ -23,14 +28,17 @@ func newLibraryLog(l zerolog.Logger) *slog.Logger {
 
 // Handle implements slog.Handler.
 func (h libraryLog) Handle(ctx context.Context, r slog.Record) error {
-	kind := r.Message
+	kind, ours := r.Message, false
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "address" {
+		switch a.Key {
+		case "address":
 			kind += " " + a.Value.String()
+		case "error":
+			ours = strings.Contains(a.Value.String(), closedByUs)
 		}
 		return true
 	})
-	if !h.limiter.allow(kind, time.Now()) {
+	if ours || !h.limiter.allow(kind, time.Now()) {
 		return nil
 	}
 	r.Time = time.Time{}

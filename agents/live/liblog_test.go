@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // A peer that is refused is tried every few seconds, for ever: the log says so
@@ -31,4 +33,20 @@ func TestLibraryLog_SaysTheSameOfAPeerOnceAMinute(t *testing.T) {
 			t.Errorf("said %s", first)
 		}
 	})
+}
+
+// Connections that this side closes, as at every orderly end, are nothing to be told of;
+// others that are lost are.
+func TestLibraryLog_SaysNothingOfWhatWeClose(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l := newLibraryLog(zerolog.New(&out))
+	l.Error("EndpointWriter lost connection", "address", "10.0.0.9:1", "error", status.Error(codes.Canceled, "grpc: the client connection is closing"))
+	if out.Len() > 0 {
+		t.Errorf("said %s", &out)
+	}
+	l.Error("EndpointWriter lost connection", "address", "10.0.0.9:1", "error", status.Error(codes.Unavailable, "connection reset by peer"))
+	if !strings.Contains(out.String(), "reset by peer") {
+		t.Errorf("said %q", &out)
+	}
 }

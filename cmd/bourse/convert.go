@@ -183,18 +183,25 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.split, 0o755); err != nil {
-		return failed(err)
-	}
 	base := filepath.Base(in)
 	suffix := strings.TrimPrefix(base, stem(base))
 	if f := cmp.Or(c.from, workload.FormatOf(in)); suffix == "" || f != workload.FormatSWF && f != workload.FormatGWF {
 		suffix = ".swf"
 	}
 	list := t.Partitions()
+	if len(list) == 1 && list[0].Number < 0 {
+		return fmt.Errorf("%s: its records name no partition: there is nothing to split by", in)
+	}
+	if err := os.MkdirAll(c.split, 0o755); err != nil {
+		return failed(err)
+	}
 	rows := make([]part, len(list))
 	for i, p := range list {
-		file := filepath.Join(c.split, fmt.Sprintf("%s-%d%s", stem(base), p.Number, suffix))
+		number := strconv.FormatInt(p.Number, 10)
+		if p.Number < 0 {
+			number = "unknown"
+		}
+		file := filepath.Join(c.split, stem(base)+"-"+number+suffix)
 		if err := checkConversion(in, file); err != nil {
 			return err
 		}

@@ -297,6 +297,26 @@ func TestConvert_SplitsALogByPartition(t *testing.T) {
 	}
 }
 
+// Records whose partition is not known are a file of that name; where none is known there
+// is nothing to split by, and nothing is written.
+func TestConvert_SplitsNothingByWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	const some = "1 10 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n"
+	none := strings.ReplaceAll(some, " 1 2 -1 -1\n", " 1 -1 -1 -1\n")
+	in := swfFile(t, "log.swf", none+some)
+	dir := filepath.Join(filepath.Dir(in), "parts")
+	if out, msg, code := workloadCommand("convert", in, "--split", dir); code != 0 || !strings.Contains(out, "log-unknown.swf: 1 records") || !strings.Contains(out, "log-2.swf: 1 records") {
+		t.Errorf("exit %d, %s%s", code, out, msg)
+	}
+	in, dir = swfFile(t, "log.swf", none), filepath.Join(dir, "none")
+	if _, msg, code := workloadCommand("convert", in, "--split", dir); code != 2 || !strings.Contains(msg, "name no partition") {
+		t.Errorf("exit %d, %s", code, msg)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder is made for nothing")
+	}
+}
+
 // The preset of the grid's log is what the command makes of the log.
 func TestConvert_AGridsLogBecomesAScenario(t *testing.T) {
 	t.Parallel()
