@@ -108,7 +108,7 @@ func (f *federation) later(name string) web.Job {
 		{Name: name, Nodes: 200, Length: web.Seconds{Duration: 10 * bourse.Minute}, Ready: "1h", MaxPrice: &price, MinPerformance: &slow}}})
 	must(f.t, err)
 	var j web.Job
-	eventually(f.t, 30*time.Second, "the job is placed, and every leg confirmed", func() bool {
+	eventually(f.t, patience, "the job is placed, and every leg confirmed", func() bool {
 		j, err = f.client().Job(context.Background(), a.Jobs[0].ID)
 		return err == nil && j.State == "placed" && strings.Count(f.shown(f.site("north"), "leg-moved"), `"state":"confirmed"`) > 0
 	})
@@ -146,7 +146,7 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	north.kill()
 	north.ahead(2 * time.Hour)
 	north.start()
-	eventually(t, 30*time.Second, "north says why it waits", func() bool {
+	eventually(t, patience, "north says why it waits", func() bool {
 		return north.said("the agents wait", "that of broker:vo1 is 2h0m0s behind it")
 	})
 	api := f.asks(north)
@@ -161,7 +161,7 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	}
 	north.ahead(0)
 	north.ready()
-	eventually(t, 30*time.Second, "readyz is well", func() bool { status, _ := api("/readyz"); return status == 200 })
+	eventually(t, patience, "readyz is well", func() bool { status, _ := api("/readyz"); return status == 200 })
 	f.place("after", 100, bourse.Second, 60*time.Second)
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" || *j.Cost != *early.Cost || len(j.Legs) != len(early.Legs) {
 		t.Errorf("the job of before is %+v, %v", j, err)
@@ -197,7 +197,7 @@ func TestClock_AJournalOfAWrongClockIsBroughtBack(t *testing.T) {
 			a.ready()
 		}
 	}
-	eventually(t, 30*time.Second, "north names the remedy", func() bool {
+	eventually(t, patience, "north names the remedy", func() bool {
 		return north.said("the agents wait", "broker:vo1 agrees with this clock", "bourse journal rebase")
 	})
 	if out, messages, exit := f.bourse("journal", "rebase", "--apply", north.journal()); exit != 1 || !strings.Contains(messages, "stop the process first") {

@@ -409,6 +409,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// patience is how long is waited for what comes by itself: a busy machine takes its time.
+const patience = 2 * time.Minute
+
 // eventually waits until a condition holds.
 func eventually(t *testing.T, most time.Duration, what string, holds func() bool) {
 	t.Helper()

@@ -54,7 +54,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 	victim.ready()
 	second.ready()
 	eventually(t, 90*time.Second, "the sites are used again", func() bool { return f.answers(victim.name) || f.nobodyLost() })
-	eventually(t, 30*time.Second, "no site carries what was given up", func() bool {
+	eventually(t, patience, "no site carries what was given up", func() bool {
 		for _, a := range []*agent{victim, second} {
 			out, _, exit := f.bourse("sites", a.name)
 			if exit != 0 || !strings.Contains(out, "0 legs hold nodes") && !f.isCarried(j.ID, a.name) { // the first job may lie there once more
@@ -78,7 +78,7 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 	if out, messages, exit := f.bourse("site", "lost", victim.name, "--why", "the machine was sold"); exit != 0 || !strings.Contains(out, "the machine was sold") {
 		t.Errorf("bourse site lost: exit %d\n%s%s", exit, out, messages)
 	}
-	f.until(j.ID, 30*time.Second, "its part is had elsewhere", func(j *web.Job) bool {
+	f.until(j.ID, patience, "its part is had elsewhere", func(j *web.Job) bool {
 		return windowed(j.State) && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
 	})
 	if _, messages, exit := f.bourse("site", "lost", "nowhere"); exit != 1 || !strings.Contains(messages, "knows no site") {

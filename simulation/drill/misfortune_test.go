@@ -71,7 +71,7 @@ func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
-	f.place("before", 208, bourse.Second, 20*time.Second) // all nodes of all sites
+	f.place("before", 208, bourse.Second, patience) // all nodes of all sites
 	north := f.site("north")
 	north.signal(syscall.SIGSTOP)
 	begun := time.Now()
@@ -91,7 +91,7 @@ func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
 	}
 	north.signal(syscall.SIGCONT)
 	begun = time.Now()
-	f.place("after", 208, bourse.Second, 20*time.Second)
+	f.place("after", 208, bourse.Second, patience)
 	t.Logf("a job of all nodes is placed %v after north goes on", time.Since(begun))
 	f.stop()
 	f.verify()
@@ -159,10 +159,10 @@ func TestRestore_ASiteIsToldWhatItHasForgotten(t *testing.T) {
 	f.putBack(north)
 	north.start()
 	north.ready()
-	eventually(t, 30*time.Second, "the broker records the amnesia of north", func() bool {
+	eventually(t, patience, "the broker records the amnesia of north", func() bool {
 		return strings.Contains(f.shown(f.broker, "amnesia"), `"site":"north"`)
 	})
-	eventually(t, 30*time.Second, "north has the leg again", func() bool { return strings.Contains(f.shown(north, "leg-restored"), late.ID) })
+	eventually(t, patience, "north has the leg again", func() bool { return strings.Contains(f.shown(north, "leg-restored"), late.ID) })
 	if j, err := f.client().Job(context.Background(), late.ID); err != nil || j.State != "placed" || len(j.Legs) != len(late.Legs) || *j.Cost != *late.Cost {
 		t.Errorf("after the restore: %+v, %v; want %+v", j, err, late)
 	}
@@ -186,7 +186,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	f.broker.kill()
 	f.putBack(f.broker)
 	f.broker.start()
-	if exit := f.broker.fails(30 * time.Second); exit != 1 {
+	if exit := f.broker.fails(patience); exit != 1 {
 		t.Errorf("exit %d of a fenced broker, want 1", exit)
 	}
 	if !f.broker.said("another process has its name", "of site:") {
@@ -201,7 +201,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	if adopted := f.shown(f.broker, "leg-adopted"); strings.Count(adopted, late.ID) != len(late.Legs) {
 		t.Errorf("the legs of the forgotten job are not adopted:\n%s", adopted)
 	}
-	eventually(t, 30*time.Second, "the forgotten job runs as adopted work", func() bool {
+	eventually(t, patience, "the forgotten job runs as adopted work", func() bool {
 		j, err := f.client().Job(context.Background(), late.ID)
 		return err == nil && windowed(j.State)
 	})

@@ -28,7 +28,7 @@ func TestPartition_ASiteThatIsCutOffIsBackAfterwards(t *testing.T) {
 	for _, a := range f.agents {
 		a.ready()
 	}
-	n.place("before", 200, 30*time.Second) // a leg at every site
+	n.place("before", 200, patience) // a leg at every site
 	north := f.site("north")
 	for round := range 2 {
 		n.link(north, "down")

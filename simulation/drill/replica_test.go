@@ -260,7 +260,7 @@ func (d *succession) paidOnce() {
 		sum += x
 	}
 	var spent, paid bourse.Credits
-	eventually(d.f.t, 30*time.Second, "the broker and its sites agree on what was paid", func() bool {
+	eventually(d.f.t, patience, "the broker and its sites agree on what was paid", func() bool {
 		a, err := d.api().Accounts(context.Background())
 		must(d.f.t, err)
 		if a.Money.Budget.Credits != sum {

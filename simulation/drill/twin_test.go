@@ -45,7 +45,7 @@ func TestTwin_AtMostOneOfTwoBrokersGoesOnTakingJobs(t *testing.T) {
 				a.ready()
 			}
 			eventually(t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == 3 })
-			f.place("before", 200, bourse.Second, 20*time.Second)
+			f.place("before", 200, bourse.Second, patience)
 			if c.copied {
 				_, messages, exit := f.bourse("journal", "copy", f.broker.facts(), filepath.Join(twin.journal(), "broker-vo1"))
 				if exit != 0 {

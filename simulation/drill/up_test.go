@@ -104,7 +104,7 @@ func (f *federation) joins() {
 	late.start()
 	late.ready()
 	begun := time.Now()
-	eventually(f.t, 30*time.Second, "the site that has joined is offered", func() bool {
+	eventually(f.t, patience, "the site that has joined is offered", func() bool {
 		_, _, _ = f.bourse("submit", f.small(), "--wait")
 		return f.answers("late")
 	})
@@ -136,7 +136,7 @@ func TestKilled_GoneFromOffersInTime(t *testing.T) {
 			}
 			f := lay(t, plan{sites: sites, profile: profile, broker: "batch_size = 1\n"})
 			f.start()
-			f.place("before", 91, 1000, 30*time.Second)
+			f.place("before", 91, 1000, patience)
 			api := f.client()
 			member := func(name string) bool {
 				l, err := api.Sites(context.Background())
@@ -159,7 +159,7 @@ func TestKilled_GoneFromOffersInTime(t *testing.T) {
 				a.ready()
 				back := time.Now()
 				eventually(t, 30*time.Second, a.name+" is back", func() bool { return member(a.name) })
-				j := f.place(fmt.Sprint("all", i), 91, 1000, 30*time.Second)
+				j := f.place(fmt.Sprint("all", i), 91, 1000, patience)
 				t.Logf("%s: gone after %v; back %v after its restart, a job over %d sites placed", a.name, took[i].Round(time.Millisecond), time.Since(back).Round(time.Millisecond), len(j.Sites))
 			}
 			slow := 0
