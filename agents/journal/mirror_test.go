@@ -94,6 +94,7 @@ func TestMirror_AllThatWasAnsweredIsOnTheDiskThatIsLeft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		d := newTwoDisks(rapid.Bool().Draw(r, "required"))
+		d.wait = 100 * time.Millisecond     // for a mirror that is required, in vain where the main disk fails too
 		var next, answered, mirrored uint64 // facts
 		begin := func() {
 			if _, err := d.open(); err != nil {
