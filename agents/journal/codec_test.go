@@ -255,18 +255,25 @@ func FuzzCodec(f *testing.F) {
 	})
 }
 
+// twoSegments are the files of a journal that was begun anew once.
+func twoSegments(t testing.TB) (files [2][]byte) {
+	disk := &Memory{}
+	j, _ := mustOpen(t, disk, withImage)
+	mustAppend(t, j, 1, 4)
+	if err := j.Snapshot(5, image{3}); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, j, 4, 6)
+	for n := range files {
+		files[n], _ = file(t, disk, uint64(n+1))
+	}
+	return files
+}
+
 // No bytes make the reader panic; what it reads of a file is what was there,
 // whole record by whole record.
 func FuzzReadFile(f *testing.F) {
-	disk := &Memory{}
-	j, _ := mustOpen(f, disk, withImage)
-	mustAppend(f, j, 1, 4)
-	if err := j.Snapshot(5, image{3}); err != nil {
-		f.Fatal(err)
-	}
-	mustAppend(f, j, 4, 6)
-	for n := range uint64(2) {
-		data, _ := file(f, disk, n+1)
+	for _, data := range twoSegments(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

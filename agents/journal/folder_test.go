@@ -189,15 +189,8 @@ func FuzzReadHeader(f *testing.F) {
 // Whatever lies in a folder, under whatever names: a journal is opened there, and what is
 // appended then is what the next life reads after all before, or it is refused.
 func FuzzOpen(f *testing.F) {
-	disk := &Memory{}
-	j, _ := mustOpen(f, disk, withImage)
-	mustAppend(f, j, 1, 4)
-	if err := j.Snapshot(5, image{3}); err != nil {
-		f.Fatal(err)
-	}
-	mustAppend(f, j, 4, 6)
-	first, _ := file(f, disk, 1)
-	second, _ := file(f, disk, 2)
+	segments := twoSegments(f)
+	first, second := segments[0], segments[1]
 	f.Add(segmentName(1), first, segmentName(2), second)
 	f.Add(segmentName(2), first, segmentName(1), second)
 	f.Add(segmentName(1), first[:len(first)-3], "lock", []byte("7"))
