@@ -45,7 +45,13 @@ func (p *participant) hold(t step, m agents.Hold) {
 // limit has a hold or a doubt end after d from now and, where messages take
 // time, before the start.
 func (p *participant) limit(t step, l *leg, d bourse.Duration) {
-	l.ends = t.now.Add(d)
+	l.grace = t.now.Add(d)
+	p.bound(t, l)
+}
+
+// bound has the grace of a leg end before its start, and sets the alarm.
+func (p *participant) bound(t step, l *leg) {
+	l.ends = l.grace
 	if p.cfg.Lead > 0 {
 		l.ends = min(l.ends, l.What.Start.Add(-bourse.Second))
 	}
@@ -106,6 +112,7 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 	if m.What.Nodes > 0 {                                          // S80
 		l.What = m.What
 		a.Start, a.End = m.What.Start, m.What.End
+		p.bound(t, l)
 	}
 	f := l.LegMoved
 	f.State = bourse.Held

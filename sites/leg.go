@@ -20,7 +20,8 @@ type leg struct {
 	lastOffer       *offer          // that was made for it; nil: none, as for most
 
 	// Of this life only.
-	ends  bourse.Time // of the hold or the doubt: later alarms are stale
+	grace bourse.Time // until when it is held or in doubt at the most
+	ends  bourse.Time // and in truth, which is before its start: other alarms are stale
 	order order       // what the cluster has not acknowledged
 }
 
