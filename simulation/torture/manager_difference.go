@@ -74,7 +74,7 @@ func (b *behind) kept(x *behindSite) map[string][]manager.Kept {
 }
 
 // judge takes note since when a leg has all that it needs: it differs in nothing, its
-// nodes are up, and its work waits for its begin, or runs.
+// nodes are up, and its work waits for its begin, or runs and began with its window.
 func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []differs) {
 	wrong := slices.ContainsFunc(all, func(d differs) bool { return d.is })
 	soon := b.c.w.Now() < l.What.Start.Add(-maxOff)
@@ -90,6 +90,9 @@ func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []diffe
 		for _, n := range k.Nodes {
 			wrong = wrong || !x.manager.NodeUp(n)
 		}
+	}
+	for _, r := range x.manager.Runs() { // its cluster may see only later that it began late, and why no more
+		wrong = wrong || r.Name == managed.Name(prefix, id) && r.Begun > l.What.Start.Add(bourse.Minute-clockOff)
 	}
 	switch {
 	case wrong || !waits:

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,5 +137,43 @@ func TestBehind_WorkBeginsOnce(t *testing.T) {
 	}
 	if err := step(bourse.LockReleased); err != nil { // its cluster may have forgotten how it went
 		t.Error(err)
+	}
+}
+
+// Work that began long after its window is a cause to lose its leg, also when whatever
+// kept it has gone; work that began in time is none.
+func TestBehind_WorkThatBeganLateIsACause(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	name := managed.Name(prefix, leg)
+	for what, late := range map[string]bourse.Duration{"in time": 0, "late": 2 * bourse.Minute} {
+		w := newWorld(1, nil, sim.Options{})
+		if err := w.Run(start); err != nil {
+			t.Fatal(err)
+		}
+		b := newChecker(w).behind
+		x, l := b.sites[driverID("elm")], &legMirror{}
+		l.State, l.What.Start, l.What.End = bourse.Running, start.Add(10*bourse.Second), start.Add(bourse.Hour)
+		c := agents.Command{Name: name, Start: l.What.Start, End: l.What.End, Nodes: []string{"elm-g1-01"}, User: "guest", Work: &bourse.Handover{}}
+		at := start
+		for _, c.Verb = range []agents.CommandVerb{agents.Reserve, agents.Assign, agents.Run} {
+			var m agents.Message = c
+			for range 8 { // until it is done
+				var out agents.Outbox
+				x.manager.Step(at, clusterID("elm"), m, &out)
+				m, at = agents.Started{}, at.Add(bourse.Second)
+			}
+			if c.Verb == agents.Assign {
+				at = max(at, l.What.Start).Add(late)
+			}
+		}
+		is := slices.IndexFunc(x.manager.Runs(), func(r *manager.Run) bool { return r.Name == name })
+		if is < 0 {
+			t.Fatalf("%s: its work has not begun", what)
+		}
+		b.judge(x, leg, l, nil)
+		if had := b.right[leg] > 0; had != (late == 0) {
+			t.Errorf("%s: it has all that it needs: %t; it began at %v, its window at %v", what, had, x.manager.Runs()[is].Begun, l.What.Start)
+		}
 	}
 }
