@@ -60,7 +60,7 @@ type legTruth struct {
 	confirmed bool        // at any time
 	acked     bool        // a Confirmed for it has left
 	cancelled bool        // by a Cancel, an Answer or a Listing's consequence
-	gone      bool        // expired, cancelled or heuristic
+	gone      bourse.Time // when it expired, or was cancelled or heuristic; 0: it is there
 	refund    bourse.Credits
 	penalty   bourse.Credits
 	told      bool            // a Cancelled for it has left, or a Listing without it

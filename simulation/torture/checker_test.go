@@ -117,3 +117,28 @@ func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {
 		}
 	}
 }
+
+// A COMMIT after a leg has gone is seen; one that was decided before and that replicas
+// have agreed on only then is none.
+func TestChecker_CommitsAreJudgedByWhenTheyWereDecided(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	for what, c := range map[string]struct {
+		decided bourse.Time
+		want    string
+	}{
+		"before": {start.Add(bourse.Second), ""},
+		"then":   {start.Add(2 * bourse.Second), "I15"},
+		"after":  {start.Add(3 * bourse.Second), "I15"},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.leg(leg).gone = start.Add(2 * bourse.Second)
+		check.talk.heard[heardKey{0, 1, leg, "Held"}] = true
+		check.talk.sent[sentKey{leg.Tx, "Hold"}] = start.Add(bourse.Hour)
+		tx := &txTruth{begun: bourse.TxBegun{Tx: leg.Tx, Legs: make([]bourse.Leg, 1)}, by: [2]uint64{0, 1}}
+		err := check.talk.mayCommit(&sim.Step{At: c.decided, Now: c.decided}, tx)
+		if got := err != nil && strings.HasPrefix(err.Error(), c.want); err == nil && c.want != "" || err != nil && (c.want == "" || !got) {
+			t.Errorf("decided %s its leg has gone: %v, want %q", what, err, c.want)
+		}
+	}
+}

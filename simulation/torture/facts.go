@@ -110,9 +110,9 @@ func (c *checker) legMoved(f bourse.LegMoved) error {
 	case bourse.Released, bourse.Lost:
 		l.refund, l.penalty = f.Refund, f.Penalty
 	case bourse.Cancelled:
-		l.cancelled, l.gone = true, true
+		l.cancelled, l.gone = true, c.w.Now()
 	case bourse.LegExpired, bourse.Heuristic:
-		l.gone = true
+		l.gone = c.w.Now()
 	}
 	if c.forgotten(f.Leg.Tx) {
 		return nil

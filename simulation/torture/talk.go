@@ -265,8 +265,9 @@ func (t *talk) inPatience(s *sim.Step, tx bourse.TxID, step string) error {
 }
 
 // mayCommit checks I15 at the instant of a live broker's COMMIT: it has heard of
-// every leg what it needs to, and no leg has gone. One that has a twin is not to
-// know what that has done; it is fenced where its decision would matter.
+// every leg what it needs to, and no leg has gone. One may go while replicas agree on
+// what their leader has decided. A broker that has a twin is not to know what that has
+// done; it is fenced where its decision would matter.
 func (t *talk) mayCommit(s *sim.Step, x *txTruth) error {
 	kind, step := "Held", "Hold"
 	if len(x.begun.Legs) > 1 {
@@ -277,7 +278,7 @@ func (t *talk) mayCommit(s *sim.Step, x *txTruth) error {
 		if !t.heard[heardKey{int(x.by[0]), x.by[1], id, kind}] {
 			return fmt.Errorf("I15: %v is committed without a %s of leg %d", x.begun.Tx, kind, i)
 		}
-		if l := t.leg(id); l.gone && !t.exempt[id] && !t.w.Twins(brokerID(id.Tx.Broker)) {
+		if l := t.leg(id); l.gone > 0 && l.gone <= s.At && !t.exempt[id] && !t.w.Twins(brokerID(id.Tx.Broker)) {
 			return fmt.Errorf("I15: %v is committed, its leg %d has gone", x.begun.Tx, i)
 		}
 	}
