@@ -26,7 +26,7 @@ type house struct {
 var houses = []house{
 	{"broker", "Broker", 45, 0, map[string]string{
 		"co": "coordinator", "recovery": "recovery", "amnesia": "amnesia", "losses": "losses", "watcher": "watcher",
-		"scheduler": "scheduler", "errands": "errands", "shifts": "shifts", "intake": "intake",
+		"scheduler": "scheduler", "asking": "asking", "errands": "errands", "shifts": "shifts", "intake": "intake",
 		"operator": "operator", "limits": "limits",
 		"lives": "lives", "bars": "bars", "txs": "transactions", "peers": "directory", "queue": "queue",
 	}, []string{"recovery", "amnesia", "losses", "watcher"}, []string{"listener"}},

@@ -15,6 +15,8 @@ type (
 		Jobs    []CycleJob `json:"jobs"`          // in serving order
 		Sites   []SiteSeen `json:"sites"`         // all that were asked, in order of name, then those that were not
 		Cut     bool       `json:"cut,omitempty"` // what is free was left out: the bound on such detail was reached
+
+		NotAsked int `json:"notAsked,omitempty"` // how many others were not, for their turn had not come
 	}
 	// Terms are those of a broker's settings that a plan follows from.
 	Terms struct {

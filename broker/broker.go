@@ -59,13 +59,13 @@ func New(cfg Config) *Broker {
 	b.co = newCoordinator(mem, b)
 	lim := limits{mem}
 	b.operator = &operator{memory: mem}
-	b.scheduler = &scheduler{memory: mem, co: b.co, limits: lim, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, limits: lim, scheduler: b.scheduler}
+	b.scheduler = &scheduler{memory: mem, co: b.co, limits: lim, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, limits: lim, asking: b.scheduler.asking, scheduler: b.scheduler}
 	b.shifts = &shifts{memory: mem, co: b.co, limits: lim, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
 	b.scheduler.errands = b.errands
-	b.scheduler.listSites()
+	b.scheduler.listSites(b.peers.usable(nil))
 	return b
 }
 

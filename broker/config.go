@@ -63,6 +63,7 @@ type Config struct {
 	MaxQueue   int // jobs waiting; more are refused with QueueFull
 	MaxWaiting int // of one user; more are refused with QueueFull
 	MaxTries   int // transactions begun for one job in one cycle
+	MaxAsked   int // sites asked for offers in one cycle; 0: all. See asking.go
 
 	Hold      bourse.Duration // how long a hold may last
 	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
@@ -170,6 +171,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("broker %q: patience %v is neither auto nor within 0..%v seconds", c.Name, c.Patience, bourse.MaxDuration)
 	case c.AcceptShifts < 0 || c.AcceptShifts > 1000:
 		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, bourse.Performance(c.AcceptShifts))
+	case c.MaxAsked < 0:
+		return fmt.Errorf("broker %q: max_asked %d is below 0", c.Name, c.MaxAsked)
 	case c.Refusals < 0:
 		return fmt.Errorf("broker %q: refusals %d is below 0 an hour", c.Name, c.Refusals)
 	case c.Explain < 0:

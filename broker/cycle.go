@@ -14,6 +14,7 @@ type scheduler struct {
 	limits  limits
 	co      *coordinator
 	errands *errands
+	asking  *asking
 	sites   []agents.ID         // that the cycle under way asks, in order of name, the canonical order
 	index   map[agents.ID]int32 // into sites
 	cycle   cycle
@@ -27,7 +28,7 @@ type scheduler struct {
 //
 //  1. batch: the due jobs, at most BatchSize, in serving order: users round
 //     robin, the jobs of each by priority, see queue.take
-//  2. offers: one request to each site; an alarm ends the wait, which is not for
+//  2. offers: one request to each site, or to MaxAsked of them; an alarm ends the wait, which is not for
 //     those that were silent the last time
 //  3. search: alternatives for each job on what can be reserved at all
 //  4. quotes: one request to each site for all legs that are not clear; an
@@ -154,8 +155,8 @@ func (sch *scheduler) answer(id agents.ID) *planning.Site {
 // is under way. It is the last thing of every step.
 func (sch *scheduler) wake(now bourse.Time, out *agents.Outbox) {
 	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
-		if sch.stale || sch.peers.listening() {
-			sch.listSites()
+		if !sch.asking.inTurn() && (sch.stale || sch.peers.listening()) {
+			sch.listSites(sch.peers.usable(sch.sites[:0]))
 		}
 		sch.follow--
 		sch.openCycle(now, out)
@@ -187,6 +188,9 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 	if len(c.entries) == 0 {
 		sch.closeCycle(out)
 		return
+	}
+	if sch.asking.inTurn() {
+		sch.listSites(sch.asking.sites(c.number, c.requests(sch.terms())))
 	}
 	sch.askAllOffers(now, out)
 }
@@ -237,6 +241,7 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 		return
 	}
 	waited := c.poll.take(c.opened, now, site, m)
+	sch.asking.remember(sch.peers.get(from), &c.poll.sites[site])
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
 		sch.peers.get(from).clock = a
 	}

@@ -36,6 +36,9 @@ func (d *directory) ensure(now bourse.Time, id agents.ID) *peer {
 	return p
 }
 
+// size is how many there are.
+func (d *directory) size() int { return len(d.ids) }
+
 // all are the sites in order of name.
 func (d *directory) all() iter.Seq[*peer] {
 	return func(yield func(*peer) bool) {
@@ -87,4 +90,4 @@ func (d *directory) room(id agents.ID) bool {
 }
 
 // maxSites bounds the sites that a broker knows: gossip names them.
-const maxSites = 4096
+const maxSites = 16_384

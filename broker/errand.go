@@ -13,6 +13,7 @@ type errands struct {
 	*memory
 	limits    limits
 	co        *coordinator
+	asking    *asking
 	scheduler *scheduler
 	planner   planning.Planner
 	list      []*errand
@@ -69,7 +70,7 @@ func (ers *errands) finish(e *errand) {
 
 // gather asks the members for offers until a horizon.
 func (ers *errands) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
-	e.sites = ers.peers.usable(e.sites[:0])
+	e.sites = ers.asking.sitesFor(now, e.job, ers.scheduler.terms())
 	e.poll = newPoll(e.sites)
 	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.peers.await(now, 0, &e.poll, ers.cfg.OfferWait)
 	for _, id := range e.sites {

@@ -55,7 +55,7 @@ func TestImage_HoldsWhoHasLeft(t *testing.T) {
 	again := New(b.cfg)
 	again.Replay(600*sec, b.Image())
 	for _, x := range []*Broker{b, again} {
-		x.scheduler.listSites()
+		x.scheduler.listSites(x.peers.usable(nil))
 		for at, want := range map[bourse.Time]bool{600 * sec: true, 500*sec + bourse.Time(b.cfg.Horizon): false} {
 			x.peers.get("site:north").listed = true
 			if x.now = at; x.scheduler.someAway() != want {

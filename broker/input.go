@@ -17,6 +17,16 @@ func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
 			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.bars.among(now, j.User, sch.sites), Bound: c.entries[i].bound}
 		in.Jobs[i].Request.Ready = max(in.Jobs[i].Request.Ready, c.entries[i].notBefore())
+		in.Jobs[i].Elsewhere = sch.asking.elsewhere(sch.index, &in.Jobs[i].Request)
+	}
+	return in
+}
+
+// requests is what is known of the batch before any site has been asked.
+func (c *cycle) requests(t planning.Terms) *planning.Input {
+	in := &planning.Input{From: c.from, Horizon: c.horizon, Terms: t, Jobs: make([]planning.Job, len(c.entries))}
+	for i := range c.entries {
+		in.Jobs[i].Request = c.entries[i].job.Request
 	}
 	return in
 }
@@ -127,8 +137,13 @@ func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	f := c.input.Seen(!sch.detail.affords(now, c.input.RecordSize(), sch.cfg.Explain))
 	f.Opened, f.Terms.Lead, f.Terms.Cycle = c.opened, sch.cfg.Lead, sch.cfg.Cycle
+	inTurn := sch.asking.inTurn()
 	for p := range sch.peers.all() {
 		if _, asked := sch.index[p.id]; asked {
+			continue
+		}
+		if inTurn && p.usable() {
+			f.NotAsked++
 			continue
 		}
 		s := bourse.SiteSeen{Site: p.name, Answer: "unlisted"}

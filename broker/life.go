@@ -31,6 +31,7 @@ type peer struct {
 	asked     bourse.Time // when it was first asked something since then that it has to answer; 0: it was not
 	lists     bourse.Time // when it was last asked for its legs
 	silent    silence
+	known     acquaintance
 	clock     planning.Answer // usable or skewed, as its last offers have shown; else silent
 	listed    bool
 	stands    standing

@@ -8,11 +8,11 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// listSites makes the list of the sites that a cycle asks: the members that have
+// listSites makes the list of the sites that a cycle asks, of the members that have
 // listed their legs. A cycle refers to them by their place, so it is made between
 // two cycles.
-func (sch *scheduler) listSites() {
-	sch.sites = sch.peers.usable(sch.sites[:0])
+func (sch *scheduler) listSites(ids []agents.ID) {
+	sch.sites = ids
 	clear(sch.index)
 	for i, id := range sch.sites {
 		sch.index[id] = int32(i)
@@ -58,10 +58,13 @@ func (b *Broker) welcome(id agents.ID) bool {
 // someAway reports whether a site is left out of this cycle that may be in a
 // later one: it has not listed its legs, has joined since the cycle began, or has
 // left, no longer than a horizon ago. That a site has left is only a hint, and no
-// job is given up for good on a hint. Row B65.
+// job is given up for good on a hint. Row B65. Of sites that are asked in turn see
+// asking.elsewhere.
 func (sch *scheduler) someAway() bool {
+	inTurn := sch.asking.inTurn()
 	return sch.peers.some(func(p *peer) bool {
 		_, asked := sch.index[p.id]
+		asked = asked || inTurn
 		if p.lost != nil {
 			return !p.lost.Wish && sch.now < p.lost.Since.Add(sch.cfg.Horizon)
 		}

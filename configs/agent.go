@@ -114,6 +114,6 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
 	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
 	cfg.Weights = search.Weights{Time: int64(b.Weights.Time), Cost: int64(b.Weights.Cost), Finish: int64(b.Weights.Finish)}
-	cfg.MaxAlternatives, cfg.BatchSize = b.MaxAlternatives, b.BatchSize
+	cfg.MaxAlternatives, cfg.BatchSize, cfg.MaxAsked = b.MaxAlternatives, b.BatchSize, b.MaxAsked
 	return cfg, nil
 }

@@ -30,6 +30,7 @@ type Broker struct {
 	AcceptShifts    Thousandths      // of scenarios: how many of the offers to shift a job its users accept, the others being declined, 0..1; default 0: none is answered
 	MaxAlternatives int              // of a job, 1..10,000; default 20
 	BatchSize       int              // waiting jobs that start a cycle at once, 1..1,000,000; default 100
+	MaxAsked        int              // sites asked for offers in a cycle, 0..100,000; default 0: all
 	MaxWaiting      int              // jobs of one user that wait at once, 1..100,000; default 100,000 in a scenario, 10,000 as a process
 	Users           []User           // [[broker.user]]: what differs for single users; nil if none
 	Tenants         []Tenant         // [[broker.tenant]]: groups of users; nil if none
@@ -134,6 +135,7 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		word("strategy", &b.Strategy, "batch", strategies, "jobs are placed as a batch, or one by one by this rule"),
 		whole("max_alternatives", &b.MaxAlternatives, 20, 1, 10_000, "windows that are looked for, for a job and cycle"),
 		whole("batch_size", &b.BatchSize, 100, 1, 1_000_000, "so many waiting jobs start a cycle at once"),
+		whole("max_asked", &b.MaxAsked, 0, 0, 100_000, "so many sites are asked for offers in one cycle: those that promised most, and a quarter in turn; 0: all"),
 		whole("max_waiting", &b.MaxWaiting, maxWaiting(until), 1, 100_000, "so many jobs of one user wait; more are refused").byDefault("100000 in a scenario, 10000 as a process"),
 		amount("lead", &b.Lead, lead, "no window starts sooner; 0 (only in a scenario) or from 10s").byDefault(`"0s" in a scenario, "60s" as a process`),
 		auto("budget_limit", &b.BudgetLimit, "B*, what a cycle may spend; auto: by the formula. Of strategy batch"),

@@ -92,6 +92,9 @@ func (l *settings) broker(b *configs.Broker) {
 	}
 	l.add(b.Name, "max_alternatives", fmt.Sprint(b.MaxAlternatives))
 	l.add(b.Name, "batch_size", fmt.Sprint(b.BatchSize))
+	if b.MaxAsked > 0 {
+		l.add(b.Name, "max_asked", fmt.Sprint(b.MaxAsked))
+	}
 	if b.Lead > 0 {
 		l.add(b.Name, "lead", b.Lead.Words())
 	}

@@ -55,6 +55,8 @@ type Job struct {
 	Gone     bool                // it takes no part any more, and is in the list for the record
 	Barred   []bourse.UserBarred // sites that are closed to its user, in order of name
 	Bound    bourse.Reason       // why it is ready no sooner: a bound of its user or tenant
+
+	Elsewhere bool // a site that was not asked may be able to serve it
 }
 
 // Site is what a site has answered to the request for offers.

@@ -20,9 +20,9 @@ func (c *chooser) giveUp(job int, why bourse.Reason) {
 }
 
 // Judge says why a job is postponed that gets no window for that reason, and
-// whether it ever will: where every site has answered, none is away that may come
-// back, none is closed to its user and none of them could ever serve the job, it is
-// final.
+// whether it ever will: where every site that was asked has answered, none is away
+// that may come back, none is closed to its user and no site could ever serve the job,
+// it is final.
 func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
 	j := &d.in.Jobs[job]
 	p := Postponed{Job: job, Reason: why}
@@ -30,7 +30,7 @@ func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
 		p.Reason = d.leftOut(j, why)
 		return p
 	}
-	if away || !d.in.complete() {
+	if away || j.Elsewhere || !d.in.complete() {
 		return p
 	}
 	switch why.Code {

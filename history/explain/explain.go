@@ -88,6 +88,7 @@ type Cycle struct {
 	TimeUsed    bourse.Duration `json:"timeUsed"`
 	Left        bourse.Credits  `json:"left"` // in the VO's account
 	Sites       []Site          `json:"sites"`
+	NotAsked    int             `json:"notAsked,omitempty"` // how many other sites were not asked: their turn had not come
 	Options     []Option        `json:"options,omitempty"`
 	Found       int             `json:"found"`              // alternatives in all
 	Chosen      int             `json:"chosen,omitempty"`   // number of the one chosen, 0: none
@@ -277,6 +278,7 @@ func (x *examiner) explain(c *cycle) {
 	for i := range s.Sites {
 		y.Sites = append(y.Sites, x.site(&s.Sites[i]))
 	}
+	y.NotAsked = s.NotAsked
 	if c.planned != nil {
 		y.Left = c.planned.Left
 	}

@@ -187,6 +187,9 @@ func (e *Explanation) offers(w *writer) {
 			w.text(text)
 		}
 	}
+	if c.NotAsked > 0 {
+		w.line("  and %d more %s, not asked: their turn had not come (max_asked)", c.NotAsked, plural(c.NotAsked, "site"))
+	}
 }
 
 // alternatives shows the windows that were found.

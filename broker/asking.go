@@ -1,0 +1,121 @@
+package broker
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
+)
+
+// A broker of thousands of sites does not ask all of them in every cycle. Under
+// Config.MaxAsked it asks those that promise the jobs of the batch most, by what it
+// remembers of their last offers, and, as a quarter of all or more, the others in turn:
+// those first that were not asked for the longest time. So what is remembered is never
+// older than four times the sites divided by MaxAsked, in cycles. As long as it has not
+// met three quarters of the sites it asks all in turn. What a job could not have at any
+// site is judged by all of them, asked or not.
+
+// asking picks the sites that a cycle asks.
+type asking struct{ *memory }
+
+// acquaintance is what is remembered of a site that is not asked in every cycle. It is
+// of this life only.
+type acquaintance struct {
+	asked  uint64           // the cycle that asked it last; 0: none has
+	lot    uint64           // orders those that were asked last in the same cycle
+	digest *planning.Digest // of its last offers; nil: they were of no use, or there are none
+}
+
+// inTurn reports whether there are more sites than may be asked at once.
+func (ask *asking) inTurn() bool {
+	return ask.cfg.MaxAsked > 0 && ask.peers.size() > ask.cfg.MaxAsked
+}
+
+// sitesFor are the sites that are asked for offers for one job alone, in order of name;
+// those that have a leg of it are among them.
+func (ask *asking) sitesFor(now bourse.Time, j *job, terms planning.Terms) []agents.ID {
+	if !ask.inTurn() {
+		return ask.peers.usable(nil)
+	}
+	in := &planning.Input{From: now.Add(ask.cfg.Lead), Horizon: now.Add(ask.cfg.Horizon), Terms: terms, Jobs: []planning.Job{{Request: j.Request}}}
+	ids := ask.sites(ask.cycles, in)
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if id := t.site(i); ask.peers.get(id).usable() {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// sites picks those of the usable sites that are asked in a cycle, in order of name.
+// Of the input it needs what is known of the jobs before any site has answered.
+func (ask *asking) sites(cycle uint64, in *planning.Input) []agents.ID {
+	usable, most := ask.peers.usable(nil), ask.cfg.MaxAsked
+	if len(usable) <= most {
+		return usable
+	}
+	peers, digests, strangers := make([]*peer, len(usable)), make([]*planning.Digest, len(usable)), 0
+	for i, id := range usable {
+		p := ask.peers.get(id)
+		peers[i] = p
+		if !p.silent.since {
+			digests[i] = p.known.digest
+		}
+		if p.known.asked == 0 {
+			strangers++
+			p.known.lot = lotOf(ask.cfg.Name, id)
+		}
+	}
+	var list []*peer
+	if strangers <= len(usable)/4 {
+		for _, i := range in.Worth(digests, most-(most+3)/4) {
+			list = append(list, peers[i])
+			peers[i] = nil
+		}
+	}
+	rest := slices.DeleteFunc(peers, func(p *peer) bool { return p == nil })
+	slices.SortFunc(rest, func(p, q *peer) int {
+		return cmp.Or(cmp.Compare(p.known.asked, q.known.asked), cmp.Compare(p.known.lot, q.known.lot), cmp.Compare(p.id, q.id))
+	})
+	ids := usable[:0]
+	for _, p := range append(list, rest[:most-len(list)]...) {
+		p.known.asked = max(cycle, 1)
+		ids = append(ids, p.id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// lotOf is a number of a site that differs from broker to broker: so that not all of
+// them ask the same sites at once.
+func lotOf(broker string, site agents.ID) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(broker))
+	h.Write([]byte{0})
+	h.Write([]byte(site))
+	return h.Sum64()
+}
+
+// remember keeps a digest of a site's offers.
+func (ask *asking) remember(p *peer, s *planning.Site) {
+	if p.known.digest = nil; s.Answer == planning.Usable && ask.inTurn() {
+		p.known.digest = planning.DigestOf(s.Now, s.Groups)
+	}
+}
+
+// elsewhere reports whether a site beside those asked could serve a request, for all
+// that is known.
+func (ask *asking) elsewhere(asked map[agents.ID]int32, r *bourse.Request) bool {
+	return ask.inTurn() && ask.peers.some(func(p *peer) bool {
+		if _, now := asked[p.id]; now || !p.usable() {
+			return false
+		}
+		return p.known.digest == nil || p.known.digest.Serves(r)
+	})
+}

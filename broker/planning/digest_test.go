@@ -1,0 +1,84 @@
+package planning
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// What a digest says of a share of the nodes is what a search of the offer finds.
+func TestDigest_SaysFromWhenOnAShareIsFree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		nodes := rapid.IntRange(1, 40).Draw(r, "nodes")
+		free := bourse.NewProfile(0, nodes)
+		for range rapid.IntRange(0, 6).Draw(r, "busy") {
+			s := bourse.Time(rapid.IntRange(0, 20).Draw(r, "start")) * bourse.Time(bourse.Hour)
+			e := s.Add(bourse.Duration(rapid.IntRange(1, 9).Draw(r, "length")) * bourse.Hour)
+			free.Add(s, e, -rapid.IntRange(0, free.Min(s, e)).Draw(r, "taken"))
+		}
+		o := agents.GroupOffer{Group: bourse.Group{Nodes: nodes, Performance: bourse.Unit}, Admissible: free, Clear: free}
+		d := DigestOf(bourse.Time(bourse.Hour), []agents.GroupOffer{o})
+		for k, share := range []int{8, 4, 2, 1} {
+			n := max(1, nodes/share)
+			for s, span := range []bourse.Duration{shortSpan, longSpan} {
+				if want := free.EarliestFit(bourse.Time(bourse.Hour), n, span); d.groups[0].free[k][s] != want {
+					r.Fatalf("%d of %d nodes are free for %v from %v, the digest says %v", n, nodes, span, want, d.groups[0].free[k][s])
+				}
+			}
+		}
+	})
+}
+
+// Jobs of two kinds take turns; a site that both want most is named once; who cannot be
+// served there, for its nodes, its price or its deadline, does not name it.
+func TestWorth_JobsTakeTurns(t *testing.T) {
+	t.Parallel()
+	site := func(price int64, gpus int, from bourse.Time) *Digest {
+		free := bourse.NewProfile(0, 8)
+		free.Add(0, from, -8)
+		g := bourse.Group{Nodes: 8, Performance: bourse.Unit, Price: bourse.Price(price * int64(bourse.Credit)), Machine: bourse.Machine{GPUs: gpus}}
+		return DigestOf(0, []agents.GroupOffer{{Group: g, Admissible: free, Clear: free}})
+	}
+	hour := bourse.Time(bourse.Hour)
+	sites := []*Digest{site(3, 0, 0), site(1, 0, 9*hour), nil, site(2, 2, 4*hour), site(4, 2, 0)}
+	job := func(change func(*bourse.Request)) Job {
+		j := Job{Request: bourse.Request{Nodes: 2, Length: bourse.Hour, MinPerformance: bourse.Unit, Budget: 100 * bourse.Credit, Deadline: bourse.Never}}
+		change(&j.Request)
+		return j
+	}
+	plain := job(func(*bourse.Request) {})
+	soon := job(func(r *bourse.Request) { r.Minimize = bourse.GoalFinish })
+	gpus := job(func(r *bourse.Request) { r.Require.GPUs = 2 })
+	poor := job(func(r *bourse.Request) { r.Budget = 3 * bourse.Credit })
+	due := job(func(r *bourse.Request) { r.Deadline = 5 * hour })
+	for what, c := range map[string]struct {
+		jobs []Job
+		most int
+		want []int
+	}{
+		"the cheapest first":                 {[]Job{plain}, 9, []int{1, 3, 0, 4}},
+		"no more than asked for":             {[]Job{plain}, 2, []int{1, 3}},
+		"by what the job has least of":       {[]Job{soon}, 9, []int{0, 4, 3, 1}},
+		"with what is required":              {[]Job{gpus}, 9, []int{3, 4}},
+		"within the budget":                  {[]Job{poor}, 9, []int{1}},
+		"by the deadline":                    {[]Job{due}, 9, []int{3, 0, 4}},
+		"in turns":                           {[]Job{plain, soon}, 3, []int{1, 0, 3}},
+		"alike ones have one turn":           {[]Job{plain, plain, soon}, 2, []int{1, 0}},
+		"the turn passes where none is left": {[]Job{poor, soon}, 9, []int{1, 0, 4, 3}},
+		"nobody":                             {nil, 9, nil},
+	} {
+		in := &Input{Horizon: 48 * hour, Jobs: c.jobs, Terms: Terms{Minimize: bourse.GoalCost}}
+		if got := in.Worth(sites, c.most); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
+	}
+	in := &Input{Horizon: 48 * hour, Jobs: []Job{plain}, Terms: Terms{Minimize: bourse.GoalValue, Urgency: bourse.Hourly(bourse.Credit)}}
+	if got, want := in.Worth(sites, 9), []int{0, 4, 3, 1}; !slices.Equal(got, want) { // 6+1, 8+1, 4+5, 2+10
+		t.Errorf("by value: %v, want %v", got, want)
+	}
+}
