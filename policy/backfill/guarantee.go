@@ -39,7 +39,7 @@ func (g *Group) compress(marks bool) {
 		t.all, t.zones = true, t.zones[:0]
 		for i := g.line.head; i < len(t.places); i++ {
 			if p := &t.places[i]; p.start != none {
-				p.from, p.to = -bourse.Never, bourse.Never
+				p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
 				g.forward(int32(i))
 			}
 		}

@@ -123,14 +123,15 @@ func (t *timeline) windows(k, n int32) {
 			b = t.list[b].next
 		}
 		next := max(low, t.list[a].free, t.list[b].free)
-		t.offer(next, high, t.list[t.list[a].next].at, t.list[b].at)
+		t.offer(next, high, t.list[a].next, b)
 		high = next
 	}
 }
 
-// offer marks those of more than low nodes and at most high for whom [s, e) is room,
-// before their guarantees.
-func (t *timeline) offer(low, high int32, s, e bourse.Time) {
+// offer marks those of more than low nodes and at most high for whom there is room from
+// instant k to end, before their guarantees.
+func (t *timeline) offer(low, high, k, end int32) {
+	s, e := t.list[k].at, t.list[end].at
 	long, b := e.Sub(s), span(s.Sub(t.origin))
 	for c := class(int(low) + 1); c <= class(int(high)); c++ {
 		for x := c*spans + b; x < (c+1)*spans && t.beyond[x] <= long; x++ {
@@ -140,7 +141,9 @@ func (t *timeline) offer(low, high int32, s, e bourse.Time) {
 			for _, i := range t.order[t.first[x]:t.first[x+1]] {
 				p := &t.places[i]
 				if p.nodes > low && p.nodes <= high && p.estimate <= long && s.Add(p.estimate) <= t.list[p.start].at {
-					p.from, p.to = min(p.from, s), max(p.to, e)
+					if p.to = max(p.to, e); s < p.from {
+						p.from, p.near = s, k
+					}
 					t.mark(i)
 				}
 			}
@@ -195,7 +198,7 @@ func (t *timeline) ready(nodes int) {
 	if t.all {
 		for i := range t.places {
 			if p := &t.places[i]; p.start != none {
-				p.from, p.to = -bourse.Never, bourse.Never
+				p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
 				t.mark(int32(i))
 			}
 		}
@@ -233,7 +236,7 @@ func (t *timeline) earlier(i int32) int32 {
 // has room before its guarantee, or none.
 func (t *timeline) window(p *place) int32 {
 	last := min(p.to, t.list[p.start].at).Add(-p.estimate) // start, at the latest
-	for k := t.holding(p.from, p.start); t.list[k].at <= last; {
+	for k := t.holding(p); t.list[k].at <= last; {
 		if t.list[k].free < p.nodes {
 			k = t.list[k].next
 			continue
@@ -249,15 +252,18 @@ func (t *timeline) window(p *place) int32 {
 	return none
 }
 
-// holding is the instant that holds at the time from, which is before the instant k: it
-// is looked for from both sides.
-func (t *timeline) holding(from bourse.Time, k int32) int32 {
-	for f := opening; ; {
+// holding is the instant that holds when a window for p may begin: the one noted, or
+// if that has gone it is looked for from both sides.
+func (t *timeline) holding(p *place) int32 {
+	if t.list[p.near].at == p.from {
+		return p.near
+	}
+	for f, k := opening, p.start; ; {
 		next := t.list[f].next
-		if t.list[next].at > from {
+		if t.list[next].at > p.from {
 			return f
 		}
-		if k = t.list[k].prev; t.list[k].at <= from {
+		if k = t.list[k].prev; t.list[k].at <= p.from {
 			return k
 		}
 		f = next

@@ -35,6 +35,7 @@ type place struct {
 	start, end int32 // none: it has no guarantee
 	next, prev int32 // others that start there
 	nodes      int32
+	near       int32 // an instant that has lain at from
 	estimate   bourse.Duration
 	from, to   bourse.Time // where room for all of it may have appeared, if from < to
 }
@@ -157,7 +158,7 @@ func (t *timeline) leave(k int32) {
 func (t *timeline) drop(k int32) {
 	x := &t.list[k]
 	t.list[x.prev].next, t.list[x.next].prev = x.next, x.prev
-	x.next, t.spare = t.spare, k
+	x.at, x.next, t.spare = -bourse.Never, t.spare, k
 }
 
 // enter has the guarantee of job i start at k.
