@@ -117,8 +117,11 @@ func (g *Group) start(i int, kind Class) {
 	end := g.now.Add(q.Estimate)
 	g.line.remove(i)
 	g.free.Add(g.now, end, -q.Nodes)
-	if g.workOK && !g.policy.Conservative() {
+	if g.workOK {
 		g.work.Add(g.now, end, -q.Nodes)
+	}
+	if g.policy.Conservative() {
+		g.time.start(int32(i))
 	}
 	g.putRunning(Running{ID: q.ID, Nodes: q.Nodes, Start: g.now, End: end})
 	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
