@@ -44,8 +44,9 @@ var spite = struct {
 
 // Two VOs at three sites, as processes: one submits jobs, some
 // of several sites, some that nobody could place. It does so beside another VO that is
-// silent, and again beside one that submits as many, is hostile, and is revoked in the
-// middle. The same jobs
+// silent, and at the same time in another federation beside one that submits as many, is
+// hostile, and is revoked in the middle: what the flood takes of the machine's processors
+// is taken from both. The same jobs
 // are placed and refused, for the same money, and no wait is longer by more than the
 // share; and nothing that it may read, and nothing that its broker was told, names
 // anything of the other. agents/live has the same in virtual time, where every message is
@@ -56,7 +57,14 @@ func TestVOs_AHostileVOCostsAnotherNothingBeyondItsShare(t *testing.T) {
 	if jobs == 0 {
 		jobs = 40
 	}
-	silent, beside := besideVO(t, jobs, false), besideVO(t, jobs, true)
+	var silent, beside besideOther
+	t.Run("pair", func(t *testing.T) { // at the same time, for they share the machine
+		t.Run("silent", func(t *testing.T) { t.Parallel(); silent = besideVO(t, jobs, false) })
+		t.Run("hostile", func(t *testing.T) { t.Parallel(); beside = besideVO(t, jobs, true) })
+	})
+	if t.Failed() {
+		return
+	}
 	if a, b := silent.outcome, beside.outcome; !slices.Equal(a, b) {
 		for i := range a {
 			if a[i] != b[i] {
@@ -101,7 +109,7 @@ func besideVO(t *testing.T, jobs int, spiteful bool) (r besideOther) {
 	})
 	v := &villain{s: s, of: spite.vo, victim: "atlas", pause: 100 * time.Millisecond}
 	if *hostile > 0 {
-		v.pause = 0
+		v.pause = 20 * time.Millisecond
 	}
 	calm := func() {}
 	var theirs func()
