@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -49,6 +51,58 @@ func TestVOShares_AreOfAllBrokersOfAVO(t *testing.T) {
 	if why := s.asks("cms/main", 1, window(4, 1000, 2000)); why.Refused() {
 		t.Errorf("another VO: %v", why)
 	}
+}
+
+// A VO holds no more than its share of any span, however far ahead: what lies beyond the
+// span from now would come into it.
+func TestVOShares_AreOfEverySpan(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.VOShares = map[string]int{"atlas": 100} // 1440 node-seconds of an hour
+	s := newStory(cfg, backfill.EASY, nil)
+	for i, c := range []struct {
+		nodes      int
+		start, end bourse.Time
+		taken      bool
+	}{
+		{2, 100, 500, true},    // 800
+		{2, 3300, 3700, false}, // 600 of the hour from now, and 800 of that from 100 on
+		{2, 3300, 3600, true},  // 600, so 1400 of the hour from 100 on
+		{2, 3700, 4100, true},  // it comes in as the first one goes out
+		{1, 4100, 4200, false}, // 100, beside 1400 of the hour from 600 on
+		{1, 4100, 4140, true},
+		{3, 8000, 8480, true}, // 1440, beside nothing
+	} {
+		if why := s.asks("atlas/main", uint64(i+1), window(c.nodes, c.start, c.end)); (why.Code == bourse.VOShare) == c.taken {
+			t.Errorf("%+v: %v", c, why)
+		}
+	}
+}
+
+// The most that legs hold of any span is that of the worst of them, looked for second by second.
+func TestMostOver_IsTheWorstOfAllSpans(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		span := bourse.Duration(rapid.IntRange(1, 40).Draw(t, "span"))
+		var legs []bourse.Leg
+		for range rapid.IntRange(0, 8).Draw(t, "legs") {
+			at := bourse.Time(rapid.IntRange(0, 60).Draw(t, "start"))
+			legs = append(legs, bourse.Leg{Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Start: at, End: at + bourse.Time(rapid.IntRange(1, 50).Draw(t, "length"))})
+		}
+		from := bourse.Time(rapid.IntRange(0, 60).Draw(t, "from"))
+		until := from + bourse.Time(rapid.IntRange(0, 60).Draw(t, "until"))
+		want := int64(0)
+		for at := from; at <= until; at++ {
+			all := int64(0)
+			for _, l := range legs {
+				all += nodeTime(l, at, at.Add(span))
+			}
+			want = max(want, all)
+		}
+		if got := mostOver(span, from, until, legs); got != want {
+			t.Fatalf("%d, by every span %d", got, want)
+		}
+	})
 }
 
 func TestClose_OfAVOIsToAllItsBrokers(t *testing.T) {
