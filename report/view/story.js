@@ -17,7 +17,7 @@ export function tellJob(store, job, { show, explain, actions, table }) {
   const bars = store.barsOf(job);
   if (bars.length) panel.append(make("p", { class: "blocks" }, bars.length > 1 ? "Blocks: " : "Block: ", ...bars.slice(0, 40).map((bar, k) => {
     const row = store.rows[store.row(bar)], held = store.bars.kind[bar] === kinds.held ? ", held and not run" : "";
-    return make("button", { type: "button", onclick: () => show(store.barsOf(job)[k]) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start[bar], epoch)}${held}`);
+    return make("button", { type: "button", onclick: () => show(store.barsOf(job)[k]) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start(bar), epoch)}${held}`);
   })));
   if (table) panel.append(make("p", { class: "blocks" }, make("button", { type: "button", onclick: table }, "Show in the table of jobs")));
   const buttons = actions?.(job) ?? [];

@@ -249,7 +249,7 @@ class View {
     let more = 0;
     for (const s of gantt.shown) for (let row = store.sites[s].first; row < store.sites[s].first + store.sites[s].groups.length; row++) {
       const [a, b] = store.within(row, span.from, span.to);
-      for (let i = a; i < b; i++) if (store.bars.end[i] > span.from) rows.length < most ? rows.push(i) : more++;
+      for (let i = a; i < b; i++) if (store.bars.end(i) > span.from) rows.length < most ? rows.push(i) : more++;
     }
     const words = rows.map(i => gantt.words(i)), ids = rows.map(i => store.id(i)), said = `${count(rows.length + more, "block")} in the time shown` + (more ? `, of which these are the first ${most}; zoom in, or filter the sites, for the others.` : ".");
     const is = [said, ...words, ...ids].join("\n");
