@@ -4,7 +4,7 @@ import { kinds } from "./pack.js";
 import { count, make, moment, money, spanWords } from "./words.js";
 
 // list is a list of what a job is, without what it has not.
-const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)]));
+export const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)]));
 
 // tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story,
 // actions(job) are its buttons.
