@@ -2,7 +2,9 @@ package sites
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -55,6 +57,28 @@ type share struct {
 	held, most int64
 	own        bool   // of one VO
 	vo         string // then: its name
+}
+
+// shares lists what is set, with what open legs hold of it. It costs a walk over those for
+// each.
+func (m *limits) shares(now bourse.Time) (list []VOShare) {
+	if m.cfg.VOShare < 1000 {
+		list = append(list, VOShare{Share: m.cfg.VOShare})
+	}
+	for _, vo := range slices.Sorted(maps.Keys(m.cfg.VOShares)) {
+		list = append(list, VOShare{VO: vo, Share: m.cfg.VOShares[vo]})
+	}
+	unit := max(1, int64(m.nodes)*int64(m.cfg.Span)/1000)
+	for i := range list {
+		held := int64(0)
+		for o := range m.open.each {
+			if b := o.Leg.Tx.Broker; list[i].VO == "" || b == list[i].VO || bourse.VOOf(b) == list[i].VO {
+				held = sum(held, nodeTime(o.What, now, now.Add(m.cfg.Span)))
+			}
+		}
+		list[i].Held = int(held / unit)
+	}
+	return list
 }
 
 // shareOf is the share that leaves a VO the least, net of the leg that is
