@@ -82,7 +82,9 @@ func (m *limits) shares(now bourse.Time) (list []VOShare) {
 }
 
 // shareOf is the share that leaves a VO the least, net of the leg that is
-// replaced. It costs a walk over the open legs where there is a share at all.
+// replaced. Of a leg and the one that is to take its place, which are both open for a
+// while, the larger counts: one of them will stay. It costs two walks over the open legs
+// where there is a share at all.
 func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 	part, limited := m.cfg.VOShares[vo]
 	if !limited { // the share is of all brokers of the VO
@@ -93,12 +95,21 @@ func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 		return share{most: math.MaxInt64}
 	}
 	end := now.Add(m.cfg.Span)
+	var next map[bourse.LegID]int64 // what legs take that are to replace these
+	for o := range m.open.each {
+		if o.Replaces != (bourse.LegID{}) {
+			if next == nil {
+				next = map[bourse.LegID]int64{}
+			}
+			next[o.Replaces] = nodeTime(o.What, now, end)
+		}
+	}
 	all, own := share{}, share{own: true, vo: vo}
 	for o := range m.open.each {
 		if o == old {
 			continue
 		}
-		x := nodeTime(o.What, now, end)
+		x := max(0, nodeTime(o.What, now, end)-next[o.Leg])
 		all.held = sum(all.held, x)
 		if b := o.Leg.Tx.Broker; b == vo || bourse.VOOf(b) == vo {
 			own.held = sum(own.held, x)

@@ -49,6 +49,7 @@ func randomInput(t *rapid.T) *Input {
 		if rapid.IntRange(0, 2).Draw(t, "tariff") == 0 {
 			g.Group.Curve = randomCurve(t)
 		}
+		g.Group.Padding = bourse.Duration(max(0, rapid.IntRange(-100, 200).Draw(t, "padding"))) * bourse.Second
 		g.Admissible = bourse.NewProfile(0, g.Group.Nodes)
 		g.Clear = g.Admissible.Clone()
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {
@@ -173,6 +174,54 @@ func text(t *rapid.T, x any) string {
 
 // Neither phase changes what it reads, nor does a planner remember anything: a draft
 // may be chosen from again, and after other work the same comes to the same.
+// A cluster of real nodes keeps them for a while beyond each window. What a batch is given
+// has room for that, so that its site need not refuse the second of two windows.
+func TestChoose_WindowsOfABatchLeaveTheirNodesThePadding(t *testing.T) {
+	t.Parallel()
+	closest := bourse.Duration(0)
+	rapid.Check(t, func(t *rapid.T) {
+		in := randomInput(t)
+		if in.Terms.OneByOne() {
+			return
+		}
+		p := new(Planner)
+		d := p.Plan(in)
+		o := p.Choose(d, randomQuotes(t, d))
+		type taken struct {
+			Leg
+			job int
+		}
+		var legs []taken
+		for i := range o.Jobs {
+			if a := o.Jobs[i].Chosen(); a != nil {
+				for _, l := range a.Legs {
+					if l.What.Work == 0 {
+						legs = append(legs, taken{l, i})
+					}
+				}
+			}
+		}
+		for _, l := range legs {
+			g := &d.Groups[l.Group]
+			free := d.admissible[l.Group].Clone()
+			for _, other := range legs {
+				if other.Group == l.Group {
+					free.Add(max(other.What.Start, free[0].At), other.What.End.Add(g.Padding), -other.What.Nodes)
+					if gap := l.What.Start.Sub(other.What.End); gap == g.Padding && gap > 0 {
+						closest = gap
+					}
+				}
+			}
+			if free.Min(l.What.Start, l.What.End) < 0 {
+				t.Fatalf("%+v of job %d has nodes that are kept for %v s after another window", l.What, l.job, g.Padding)
+			}
+		}
+	})
+	if closest == 0 {
+		t.Error("no two windows lie as close as they may: more is left between them than the padding")
+	}
+}
+
 func TestPlan_IsAFunctionOfWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
