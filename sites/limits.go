@@ -3,6 +3,7 @@ package sites
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -123,20 +124,53 @@ type share struct {
 	vo         string // then: its name
 }
 
+// shares lists what is set, with what open legs hold of it. It costs a walk over those for
+// each.
+func (m *limits) shares(now bourse.Time) (list []VOShare) {
+	if m.cfg.VOShare < 1000 {
+		list = append(list, VOShare{Share: m.cfg.VOShare})
+	}
+	for _, vo := range slices.Sorted(maps.Keys(m.cfg.VOShares)) {
+		list = append(list, VOShare{VO: vo, Share: m.cfg.VOShares[vo]})
+	}
+	unit := max(1, int64(m.nodes)*int64(m.cfg.Span)/1000)
+	for i := range list {
+		held := int64(0)
+		for o := range m.open.each {
+			if b := o.Leg.Tx.Broker; list[i].VO == "" || b == list[i].VO || bourse.VOOf(b) == list[i].VO {
+				held = sum(held, nodeTime(o.What, now, now.Add(m.cfg.Span)))
+			}
+		}
+		list[i].Held = int(held / unit)
+	}
+	return list
+}
+
 // shareOf is the share that leaves a VO the least, net of the leg that is
-// replaced. It costs a walk over the open legs where there is a share at all.
+// replaced. Of a leg and the one that is to take its place, which are both open for a
+// while, the larger counts: one of them will stay. It costs two walks over the open legs
+// where there is a share at all.
 func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 	part, vo, limited := m.partOf(vo)
 	if !limited && m.cfg.VOShare >= 1000 {
 		return share{most: math.MaxInt64}
 	}
 	end := now.Add(m.cfg.Span)
+	var next map[bourse.LegID]int64 // what legs take that are to replace these
+	for o := range m.open.each {
+		if o.Replaces != (bourse.LegID{}) {
+			if next == nil {
+				next = map[bourse.LegID]int64{}
+			}
+			next[o.Replaces] = nodeTime(o.What, now, end)
+		}
+	}
 	all, own := share{}, share{own: true, vo: vo}
 	for o := range m.open.each {
 		if o == old {
 			continue
 		}
-		x := nodeTime(o.What, now, end)
+		x := max(0, nodeTime(o.What, now, end)-next[o.Leg])
 		all.held = sum(all.held, x)
 		if ofVO(o, vo) {
 			own.held = sum(own.held, x)

@@ -105,6 +105,45 @@ func TestMostOver_IsTheWorstOfAllSpans(t *testing.T) {
 	})
 }
 
+// A move of several legs takes no more of a share than the window that it replaces, as long
+// as it takes no more node-time.
+func TestVOShares_AMoveOfTwoLegsCountsItsOldWindowOnce(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.VOShares = map[string]int{"atlas": 100} // 1440 node-seconds of the next hour
+	s := newStory(cfg, backfill.EASY, nil)
+	hold := func(seq uint64, l bourse.Leg, replaces uint64) (why bourse.Reason) {
+		s.check = func(_ agents.ID, out *agents.Outbox) {
+			for _, x := range out.Sends {
+				if r, refused := x.Message.(agents.Refused); refused {
+					why = r.Reason
+				}
+			}
+		}
+		h := agents.Hold{Leg: legIn("atlas/main", seq), What: l, User: "u", Limit: 1000 * bourse.Credit, For: 30_000}
+		if replaces > 0 {
+			h.Replaces, h.Version = legIn("atlas/main", replaces), 1
+		}
+		s.say("broker:atlas/main", h)
+		s.check = nil
+		return why
+	}
+	for seq := uint64(1); seq <= 2; seq++ {
+		if why := hold(seq, window(1, 100, 800), 0); why.Refused() {
+			t.Fatal(why)
+		}
+		s.say("broker:atlas/main", agents.Confirm{Leg: legIn("atlas/main", seq)})
+	}
+	for seq := uint64(3); seq <= 4; seq++ {
+		if why := hold(seq, window(1, 1000, 1700), seq-2); why.Refused() {
+			t.Errorf("leg %d of the move: %v", seq-2, why)
+		}
+	}
+	if why := hold(5, window(1, 100, 200), 0); why.Code != bourse.VOShare {
+		t.Errorf("beside the window and its move, either of which will stay: %v", why)
+	}
+}
+
 func TestClose_OfAVOIsToAllItsBrokers(t *testing.T) {
 	t.Parallel()
 	s := newStory(storyConfig(4), backfill.EASY, nil)
