@@ -14,6 +14,8 @@ const (
 	streamFaults        = 2 // shared with the promises
 	streamReplicas      = 3
 	streamLost          = 5
+	streamLegFaults     = 6
+	streamOperators     = 7
 	streamMachineFaults = 9
 	streamKinds         = 11
 	streamManager       = 12 // and the next two: one for each site
