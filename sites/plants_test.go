@@ -1,0 +1,49 @@
+//go:build plants
+
+package sites
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/plant/planttest"
+	"github.com/bourse-grid/bourse/policy/backfill"
+)
+
+// Each planted bug of this package that the torture's worlds meet too seldom is caught
+// here.
+func TestPlants(t *testing.T) {
+	planttest.Caught(t, "sites", map[string]func(*testing.T) bool{
+		"any-version":   func(*testing.T) bool { return staleVersionHeld() },
+		"no-list-fence": func(*testing.T) bool { return earlierLifeDecides() },
+	})
+}
+
+// staleVersionHeld has a leg replaced as the version that it is not, and reports whether
+// that is held. Row S44.
+func staleVersionHeld() bool {
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	old, next := legOfVO1(1), legOfVO1(2)
+	hold := agents.Hold{Leg: old, What: window(1, 100, 800), User: "u", Limit: 1000 * bourse.Credit, For: 30_000}
+	s.say("broker:vo1", hold)
+	s.say("broker:vo1", agents.Confirm{Leg: old})
+	hold.Leg, hold.What, hold.Replaces, hold.Version = next, window(1, 1000, 1700), old, 7
+	s.say("broker:vo1", hold)
+	return s.site.participant.legs[next].State == bourse.Held
+}
+
+// earlierLifeDecides has a life of a broker confirm a leg after its next life has listed
+// it, and reports whether that takes effect. Row S4.
+func earlierLifeDecides() bool {
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	id := legOfVO1(1)
+	s.say("broker:vo1", agents.Hold{Leg: id, What: window(1, 100, 800), User: "u", Limit: 1000 * bourse.Credit, For: 30_000})
+	s.say("broker:vo1", agents.List{Broker: "vo1", Incarnation: 2, Nonce: 2, Known: []bourse.LegID{id}})
+	s.say("broker:vo1", agents.Confirm{Leg: id, DecidedBy: 1})
+	return s.site.participant.legs[id].State == bourse.Confirmed
+}
+
+func legOfVO1(seq uint64) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: seq}}
+}
