@@ -31,8 +31,13 @@ type Group struct {
 	// under the conservative policy less all guarantees (always valid).
 	work   bourse.Profile
 	workOK bool
-	held   int // holds in work
-	probe  int // line index where the next hold is looked for
+
+	// Where estimates are predictions: the nodes less reserved, less running to their
+	// limits, and the nodes less reserved. Else nil.
+	sure, kept bourse.Profile
+
+	held  int // holds in work
+	probe int // line index where the next hold is looked for
 
 	again bool // something came free: the next pass looks at everyone again
 	seen  int  // line index: jobs before it were told no, or have a guarantee
@@ -111,6 +116,10 @@ func (g *Group) Advance(now bourse.Time) {
 	if g.workOK || g.policy.Conservative() {
 		g.work.From(now)
 	}
+	if g.sure != nil {
+		g.sure.From(now)
+		g.kept.From(now)
+	}
 	if g.resEnd <= now {
 		g.reserved = slices.DeleteFunc(g.reserved, func(r Reserved) bool { return r.End <= now })
 		g.findReservationEnd()
@@ -173,6 +182,9 @@ func (g *Group) End(id int64, planned bourse.Time) {
 	}
 	r := g.takeRunning(id, planned)
 	delete(g.ids, id)
+	if g.sure != nil && r.Last() > g.now {
+		g.sure.Add(g.now, r.Last(), r.Nodes)
+	}
 	g.giveBack(g.now, r.End, r.Nodes)
 }
 
@@ -191,11 +203,11 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 }
 
 // Extend moves the planned end of a running job on by d > 0, and reports
-// whether it could: not if a reservation needs the nodes. Guarantees are re-placed
-// as by Reserve.
+// whether it could: not if a reservation needs the nodes, which it never does up to
+// the job's limit. Guarantees are re-placed as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 	r := g.takeRunning(id, planned)
-	if g.free.Min(planned, planned.Add(d)) < r.Nodes {
+	if g.free.Min(planned, planned.Add(d)) < r.Nodes || !g.outlive(&r, planned.Add(d)) {
 		g.putRunning(r)
 		return false
 	}
@@ -237,7 +249,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))
 	}
 	g.settle()
-	if r.Start < g.now || r.Nodes > g.nodes || g.free.Min(r.Start, r.End) < r.Nodes {
+	if r.Start < g.now || r.Nodes > g.nodes || g.firm().Min(r.Start, r.End) < r.Nodes {
 		return g.State().Refusal(r.Start, r.Nodes, r.End.Sub(r.Start))
 	}
 	i, found := slices.BinarySearchFunc(g.reserved, r, compareReserved)
@@ -245,6 +257,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 		panic(fmt.Sprintf("backfill: reservation %d twice", r.ID))
 	}
 	g.free.Add(r.Start, r.End, -r.Nodes)
+	g.keep(r, -r.Nodes)
 	g.reserved = slices.Insert(g.reserved, i, r)
 	g.resEnd = min(g.resEnd, r.End)
 	g.displace(r.Start, r.End, r.Nodes)
@@ -261,7 +274,9 @@ func (g *Group) Release(id int64) bool {
 	r := g.reserved[i]
 	g.reserved = slices.Delete(g.reserved, i, i+1)
 	g.findReservationEnd()
-	g.giveBack(max(r.Start, g.now), r.End, r.Nodes)
+	r.Start = max(r.Start, g.now)
+	g.keep(r, r.Nodes)
+	g.giveBack(r.Start, r.End, r.Nodes)
 	return true
 }
 
@@ -276,7 +291,7 @@ func (g *Group) State() *State {
 	g.state = State{
 		Now: g.now, Nodes: g.nodes, Policy: g.policy,
 		Free: g.free, Running: g.running, Reserved: g.reserved,
-		Queue: g.line.jobs[g.line.head:],
+		Queue: g.line.jobs[g.line.head:], Sure: g.sure,
 	}
 	return &g.state
 }

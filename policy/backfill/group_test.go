@@ -24,7 +24,7 @@ type world struct {
 	extend bool
 }
 
-var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative}
+var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative, EASYShortest}
 
 func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 	t.Parallel()
@@ -34,6 +34,10 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 		w := &world{
 			T: t, g: New(nodes, p, 0), v: &naive{nodes: nodes, policy: p, span: 2000},
 			real: map[int64]bourse.Time{}, extend: rapid.Bool().Draw(t, "extend"),
+		}
+		if rapid.Bool().Draw(t, "predicts") {
+			w.v.predicts = true
+			w.g.Predict()
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "instants") {
 			w.instant()
@@ -81,10 +85,16 @@ func (w *world) instant() {
 }
 
 func (w *world) overrun(r Running) {
-	if d := r.End.Sub(r.Start); w.extend {
+	if d := r.End.Sub(r.Start); w.extend || r.End < r.Last() {
+		if r.End < r.Last() {
+			d = min(d, r.Last().Sub(r.End))
+		}
 		i := slices.IndexFunc(w.v.running, func(x Running) bool { return x.ID == r.ID })
 		longer := Queued{Nodes: r.Nodes, Estimate: d}
-		can := fits(w.v.free(w.now), r.End, longer)
+		can := fits(w.v.free(w.now), r.End, longer) && (r.End < r.Last() || fits(w.v.sure(w.now), r.End, longer))
+		if r.End < r.Last() && !can {
+			w.Fatalf("at %v: job %d cannot run to its limit, %v", w.now, r.ID, r.Limit)
+		}
 		if got := w.g.Extend(r.ID, r.End, d); got != can {
 			w.Fatalf("at %v: Extend(%d) = %v, naive says %v", w.now, r.ID, got, can)
 		}
@@ -92,7 +102,9 @@ func (w *world) overrun(r Running) {
 			was := w.v.running[i]
 			w.v.running = slices.Delete(w.v.running, i, i+1)
 			w.v.settle(w.now)
-			was.End = was.End.Add(d)
+			if was.End = was.End.Add(d); w.v.predicts {
+				was.Limit = max(was.Limit, was.End)
+			}
 			w.v.running = append(w.v.running, was)
 			w.v.retake(w.now)
 			return
@@ -109,6 +121,9 @@ func (w *world) event() {
 	case kind < 6:
 		w.next++
 		q := Queued{ID: w.next, Nodes: n, Estimate: d, Submit: w.now, Ref: int32(w.next)}
+		if w.v.predicts {
+			q.Limit = d + bourse.Duration(rapid.IntRange(-1, 8).Draw(w.T, "limit"))
+		}
 		q.Priority = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(w.T, "priority")
 		w.g.Arrive(q)
 		w.v.arrive(q)
@@ -148,7 +163,7 @@ func (w *world) pass(touched bool) {
 		w.Fatalf("at %v under %v:\n starts %+v,\n naive  %+v", w.now, w.v.policy, got, want)
 	}
 	for _, s := range want {
-		run := bourse.Duration(rapid.IntRange(1, 10).Draw(w.T, "run"))
+		run := bourse.Duration(rapid.IntRange(1, 18).Draw(w.T, "run"))
 		w.real[s.ID] = w.now.Add(run)
 	}
 	if touched {

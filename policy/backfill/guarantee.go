@@ -25,7 +25,7 @@ func (g *Group) settle() {
 // place guarantees job i its earliest fit beside all other guarantees.
 func (g *Group) place(i int) {
 	q := &g.line.jobs[i]
-	at := g.work.EarliestFit(g.now, q.Nodes, q.Estimate)
+	at := g.earliest(q)
 	g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
 	g.line.guarantee(i, at)
 	g.due = min(g.due, at)
@@ -95,6 +95,11 @@ func (g *Group) startGuaranteed() {
 	l := &g.line
 	for i := l.due(l.head, g.now); i >= 0; i = l.due(i+1, g.now) {
 		q := &l.jobs[i]
+		if !g.mayRun(q) {
+			g.work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
+			g.place(i)
+			continue
+		}
 		kind := Waited
 		switch {
 		case i > l.head:

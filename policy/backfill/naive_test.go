@@ -18,6 +18,8 @@ type naive struct {
 	reserved []Reserved
 	queue    []Queued
 	freed    bool // something ended early
+
+	predicts bool // estimates are predictions
 }
 
 func (v *naive) free(now bourse.Time) []int {
@@ -32,6 +34,40 @@ func (v *naive) free(now bourse.Time) []int {
 		take(a, max(now, r.Start), r.End, r.Nodes)
 	}
 	return a
+}
+
+// sure is the free array with running jobs there until their limits; kept is without them.
+func (v *naive) sure(now bourse.Time) []int {
+	a := v.kept(now)
+	for _, r := range v.running {
+		take(a, now, r.Last(), r.Nodes)
+	}
+	return a
+}
+
+func (v *naive) kept(now bourse.Time) []int {
+	u := naive{nodes: v.nodes, span: v.span, reserved: v.reserved}
+	return u.free(now)
+}
+
+// earliest is where a job fits into the array: by predictions with room for its limit
+// before the next reservation, or at once beside the limits of all that runs.
+func (v *naive) earliest(a []int, now bourse.Time, q Queued) bourse.Time {
+	at := earliest(a, now, q)
+	if !v.predicts {
+		return at
+	}
+	longest := Queued{Nodes: q.Nodes, Estimate: q.Longest()}
+	for {
+		whole := v.kept(now)
+		if at == now {
+			whole = v.sure(now)
+		}
+		if fits(whole, at, longest) {
+			return at
+		}
+		at = earliest(a, earliest(whole, at, longest), q)
+	}
 }
 
 func take(a []int, s, e bourse.Time, n int) {
@@ -93,7 +129,7 @@ func (v *naive) settle(now bourse.Time) {
 	v.freed = false
 	for i, q := range v.queue {
 		if q.Guarantee == bourse.Never {
-			v.queue[i].Guarantee = earliest(v.guaranteed(now, q.ID), now, q)
+			v.queue[i].Guarantee = v.earliest(v.guaranteed(now, q.ID), now, q)
 		}
 	}
 }
@@ -107,7 +143,7 @@ func (v *naive) retake(now bourse.Time) {
 	a := v.free(now)
 	for i, q := range v.queue {
 		if !fits(a, q.Guarantee, q) {
-			v.queue[i].Guarantee = earliest(a, now, q)
+			v.queue[i].Guarantee = v.earliest(a, now, q)
 		}
 		take(a, v.queue[i].Guarantee, v.queue[i].Guarantee.Add(q.Estimate), q.Nodes)
 	}
@@ -115,7 +151,7 @@ func (v *naive) retake(now bourse.Time) {
 
 func (v *naive) reserve(now bourse.Time, r Reserved) bool {
 	v.settle(now)
-	if r.Start < now || !fits(v.free(now), r.Start, Queued{Nodes: r.Nodes, Estimate: r.End.Sub(r.Start)}) {
+	if r.Start < now || !fits(v.sure(now), r.Start, Queued{Nodes: r.Nodes, Estimate: r.End.Sub(r.Start)}) {
 		return false
 	}
 	v.reserved = append(v.reserved, r)
@@ -125,20 +161,28 @@ func (v *naive) reserve(now bourse.Time, r Reserved) bool {
 }
 
 func (v *naive) pass(now bourse.Time) []Start {
+	if v.policy.Shortest {
+		return v.passShortest(now)
+	}
 	v.settle(now)
 	work := v.free(now)
 	var starts []Start
 	var wait []Queued
 	holds := 0
-	for _, q := range v.queue {
+	for i, q := range v.queue {
 		var at bourse.Time
 		switch {
 		case v.policy.Conservative():
-			at = q.Guarantee
+			if at = q.Guarantee; at == now && v.predicts && !fits(v.sure(now), now, Queued{Nodes: q.Nodes, Estimate: q.Longest()}) {
+				left := *v // those that have started run
+				left.queue = slices.Concat(wait, v.queue[i:])
+				at = v.earliest(left.guaranteed(now, q.ID), now, q)
+				v.queue[i].Guarantee, q.Guarantee = at, at
+			}
 		case !v.policy.Backfill && len(wait) > 0:
 			at = bourse.Never
 		default:
-			at = earliest(work, now, q)
+			at = v.earliest(work, now, q)
 		}
 		if at == now {
 			kind := Waited
@@ -148,7 +192,11 @@ func (v *naive) pass(now bourse.Time) []Start {
 				kind = Immediate
 			}
 			starts = append(starts, Start{Queued: q, Class: kind, End: now.Add(q.Estimate)})
-			v.running = append(v.running, Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)})
+			r := Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)}
+			if v.predicts {
+				r.Limit = now.Add(q.Longest())
+			}
+			v.running = append(v.running, r)
 			take(work, now, now.Add(q.Estimate), q.Nodes)
 			continue
 		}
@@ -160,4 +208,46 @@ func (v *naive) pass(now bourse.Time) []Start {
 	}
 	v.queue = wait
 	return starts
+}
+
+// passShortest is pass where the shortest of the jobs that fit beside the hold of the
+// head overtakes first.
+func (v *naive) passShortest(now bourse.Time) (starts []Start) {
+	work := v.free(now)
+	start := func(i int, kind Class) {
+		q := v.queue[i]
+		starts = append(starts, Start{Queued: q, Class: kind, End: now.Add(q.Estimate)})
+		r := Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)}
+		if v.predicts {
+			r.Limit = now.Add(q.Longest())
+		}
+		v.running = append(v.running, r)
+		take(work, now, r.End, q.Nodes)
+		v.queue = slices.Delete(v.queue, i, i+1)
+	}
+	for len(v.queue) > 0 && v.earliest(work, now, v.queue[0]) == now {
+		kind := Waited
+		if v.queue[0].Submit == now {
+			kind = Immediate
+		}
+		start(0, kind)
+	}
+	if len(v.queue) == 0 {
+		return starts
+	}
+	head := v.queue[0]
+	hold := v.earliest(work, now, head)
+	take(work, hold, hold.Add(head.Estimate), head.Nodes)
+	for {
+		best := -1
+		for i, q := range v.queue[1:] {
+			if v.earliest(work, now, q) == now && (best < 0 || q.Estimate < v.queue[best].Estimate) {
+				best = i + 1
+			}
+		}
+		if best < 0 {
+			return starts
+		}
+		start(best, Backfilled)
+	}
 }
