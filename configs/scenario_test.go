@@ -65,7 +65,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 	want := &Scenario{
 		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
 		Sites: []Site{{
-			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill",
+			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill", Estimates: "request",
 			Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
 			Queues:  []Queue{{Rate: One, DelayCost: One}},
 			Limits:  Limits{MaxHorizon: bourse.MaxDuration, MaxShare: One},

@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -18,6 +19,8 @@ type ReplayOptions struct {
 	Policy backfill.Policy
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
 	Limit  int  // jobs that wait at most; 0 means queue.Limit
+	// Estimates says what jobs are planned by; they are killed at their own.
+	Estimates estimates.Rule
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
@@ -121,9 +124,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if len(jobs) == 0 {
 		return &Replay{Nodes: opt.Nodes}, nil
 	}
-	r.queue = queue.New(queue.Options{
-		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
-	})
+	r.queue = queue.New(opt.queue(jobs[0].Submit))
 	r.queue.Watch(r)
 	if opt.Reservations > 0 {
 		r.chosen = DrawReservations(jobs, opt.Nodes, opt.Reservations, opt.Seed)
@@ -148,6 +149,11 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes(), Delays: r.delays}, nil
 }
 
+// queue is what the site's queue is configured by.
+func (o *ReplayOptions) queue(start bourse.Time) queue.Options {
+	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates}
+}
+
 func (o *ReplayOptions) check() error {
 	switch {
 	case o.Nodes < 1:
@@ -158,6 +164,8 @@ func (o *ReplayOptions) check() error {
 		return fmt.Errorf("alpha %v: must be a number from 0 to 1", o.Alpha)
 	case o.Notice < 0:
 		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
+	case o.Reservations > 0 && o.Policy.Shortest:
+		return fmt.Errorf("reservations and policy %v do not go together: prices are planned in queue order", o.Policy)
 	case o.Reservations > 0 && o.Extend:
 		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -30,7 +31,8 @@ what the trace's header says unless --procs does. TRACE may be -, the standard
 input.
 
 Jobs are killed at their estimates unless --overrun extend lets the planned end
-move on by the same estimate again. With --reservations a share of the jobs,
+move on by the same estimate again. With --estimates they are planned by a
+prediction instead, which is corrected when a job outlives it. With --reservations a share of the jobs,
 drawn at random, asks at its submit for the prices of all start times, and
 reserves one by its preference --alpha: 0 the earliest, 1 the cheapest.
 
@@ -55,8 +57,9 @@ backfilled, reserved (started at its turn) or reservation.`,
 	}
 	f := cmd.Flags()
 	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: as the trace's header says)")
-	addFlag(cmd, &r.policy, asPolicy, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K or first-fit")
+	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit or easy-sjbf (EASY, the shortest job overtakes first)")
 	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
+	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "what jobs are planned by: request, exact, last-two (the mean of the user's last two runs) or regression")
 	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
 	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs submitted in the first days, counted from the least submit (default all)")
@@ -76,6 +79,7 @@ backfilled, reserved (started at its turn) or reservation.`,
 type replay struct {
 	procs, skip, maxQueue      int
 	policy                     backfill.Policy
+	estimates                  estimates.Rule
 	overrun, neverRan, jobsOut string
 	alpha                      choice.Alpha
 	days, copy, reservations   float64
@@ -183,7 +187,7 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
-	opt.Policy, opt.Alpha = r.policy, r.alpha
+	opt.Policy, opt.Alpha, opt.Estimates = r.policy, r.alpha, r.estimates
 	opt.Extend = r.overrun == "extend"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(bourse.MaxDuration / bourse.Day)
