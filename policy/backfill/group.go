@@ -36,6 +36,8 @@ type Group struct {
 	// limits, and the nodes less reserved. Else nil.
 	sure, kept bourse.Profile
 
+	gate Gate // nil: no limits
+
 	held  int // holds in work
 	probe int // line index where the next hold is looked for
 

@@ -39,12 +39,34 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 			w.v.predicts = true
 			w.g.Predict()
 		}
+		if !p.Shortest && rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+			w.v.most = rapid.IntRange(1, 2).Draw(t, "most")
+			w.g.Limit(gate{w.v.most, w.g})
+		}
 		for range rapid.IntRange(1, 60).Draw(t, "instants") {
 			w.instant()
 			w.now++
 		}
 	})
 }
+
+// gate lets so many jobs run at once of those whose ids are alike.
+type gate struct {
+	most int
+	g    *Group
+}
+
+func (x gate) Open(q *Queued) bool {
+	n := 0
+	for _, r := range x.g.running {
+		if r.ID%3 == q.ID%3 {
+			n++
+		}
+	}
+	return n < x.most
+}
+
+func (gate) Started(*Queued) {}
 
 // instant lives one millisecond in the stated order of events.
 func (w *world) instant() {

@@ -14,8 +14,11 @@ func (g *Group) settle() {
 		g.again = false
 		g.compress(len(g.work) > worthBounds)
 	}
+	if g.gate != nil {
+		g.seen = g.line.head // somebody may have a turn again
+	}
 	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
-		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone {
+		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone && !g.barred(q) {
 			g.place(i)
 		}
 	}
@@ -97,7 +100,11 @@ func (g *Group) startGuaranteed() {
 		q := &l.jobs[i]
 		if !g.mayRun(q) {
 			g.work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
-			g.place(i)
+			if g.barred(q) {
+				l.guarantee(i, bourse.Never) // another one once it may start
+			} else {
+				g.place(i)
+			}
 			continue
 		}
 		kind := Waited
@@ -131,7 +138,7 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 	g.work = append(g.work[:0], g.free...)
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
-		if q.Nodes == gone {
+		if q.Nodes == gone || q.Guarantee == bourse.Never && g.barred(q) {
 			continue
 		}
 		end := q.Guarantee.Add(q.Estimate)

@@ -20,6 +20,7 @@ type naive struct {
 	freed    bool // something ended early
 
 	predicts bool // estimates are predictions
+	most     int  // jobs of one Ref that run at once; 0: no limit
 }
 
 func (v *naive) free(now bourse.Time) []int {
@@ -103,6 +104,17 @@ func (v *naive) guaranteed(now bourse.Time, but int64) []int {
 	return a
 }
 
+// barred reports whether as many run as may.
+func (v *naive) barred(q Queued) bool {
+	n := 0
+	for _, r := range v.running {
+		if r.ID%3 == q.ID%3 {
+			n++
+		}
+	}
+	return v.most > 0 && n >= v.most
+}
+
 func (v *naive) arrive(q Queued) {
 	q.Guarantee = bourse.Never
 	v.queue = append(v.queue, q)
@@ -128,7 +140,7 @@ func (v *naive) settle(now bourse.Time) {
 	}
 	v.freed = false
 	for i, q := range v.queue {
-		if q.Guarantee == bourse.Never {
+		if q.Guarantee == bourse.Never && !v.barred(q) {
 			v.queue[i].Guarantee = v.earliest(v.guaranteed(now, q.ID), now, q)
 		}
 	}
@@ -142,7 +154,10 @@ func (v *naive) retake(now bourse.Time) {
 	}
 	a := v.free(now)
 	for i, q := range v.queue {
-		if !fits(a, q.Guarantee, q) {
+		if q.Guarantee == bourse.Never && v.barred(q) {
+			continue
+		}
+		if q.Guarantee == bourse.Never || !fits(a, q.Guarantee, q) {
 			v.queue[i].Guarantee = v.earliest(a, now, q)
 		}
 		take(a, v.queue[i].Guarantee, v.queue[i].Guarantee.Add(q.Estimate), q.Nodes)
@@ -160,7 +175,17 @@ func (v *naive) reserve(now bourse.Time, r Reserved) bool {
 	return true
 }
 
+// pass is one, or with limits as many as somebody starts in.
 func (v *naive) pass(now bourse.Time) []Start {
+	all := v.passOnce(now)
+	for more := all; v.most > 0 && len(more) > 0; {
+		more = v.passOnce(now)
+		all = append(all, more...)
+	}
+	return all
+}
+
+func (v *naive) passOnce(now bourse.Time) []Start {
 	if v.policy.Shortest {
 		return v.passShortest(now)
 	}
@@ -169,8 +194,15 @@ func (v *naive) pass(now bourse.Time) []Start {
 	var starts []Start
 	var wait []Queued
 	holds := 0
+	barred := 0 // among those that wait
 	for i, q := range v.queue {
 		var at bourse.Time
+		if v.barred(q) && (!v.policy.Conservative() || q.Guarantee == bourse.Never || q.Guarantee == now) {
+			v.queue[i].Guarantee, q.Guarantee = bourse.Never, bourse.Never
+			wait = append(wait, q)
+			barred++
+			continue
+		}
 		switch {
 		case v.policy.Conservative():
 			if at = q.Guarantee; at == now && v.predicts && !fits(v.sure(now), now, Queued{Nodes: q.Nodes, Estimate: q.Longest()}) {
@@ -179,14 +211,14 @@ func (v *naive) pass(now bourse.Time) []Start {
 				at = v.earliest(left.guaranteed(now, q.ID), now, q)
 				v.queue[i].Guarantee, q.Guarantee = at, at
 			}
-		case !v.policy.Backfill && len(wait) > 0:
+		case !v.policy.Backfill && len(wait) > barred:
 			at = bourse.Never
 		default:
 			at = v.earliest(work, now, q)
 		}
 		if at == now {
 			kind := Waited
-			if len(wait) > 0 {
+			if len(wait) > barred || v.policy.Conservative() && len(wait) > 0 {
 				kind = Backfilled
 			} else if q.Submit == now {
 				kind = Immediate

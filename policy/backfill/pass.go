@@ -20,6 +20,9 @@ func (g *Group) Pass() []Start {
 	if len(g.running) > 0 && g.running[0].End <= g.now {
 		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", g.running[0].ID, g.now))
 	}
+	if g.gate != nil {
+		return g.passLimited()
+	}
 	if g.policy.Conservative() {
 		g.settle()
 		g.startGuaranteed()
@@ -123,7 +126,7 @@ func (g *Group) hold(end int) bool {
 	placed := false
 	for ; g.held < g.policy.Reserve && g.probe < end; g.probe++ {
 		q := &g.line.jobs[g.probe]
-		if q.Nodes == gone {
+		if q.Nodes == gone || g.barred(q) {
 			continue
 		}
 		if at := g.earliest(q); at < bourse.Never {
@@ -150,5 +153,8 @@ func (g *Group) start(i int, kind Class) {
 		g.sure.Add(g.now, r.Limit, -q.Nodes)
 	}
 	g.putRunning(r)
+	if g.gate != nil {
+		g.gate.Started(&q)
+	}
 	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
 }

@@ -29,9 +29,10 @@ func (g *Group) keep(r Reserved, nodes int) {
 	}
 }
 
-// mayRun reports whether a job that starts now could run to its limit.
+// mayRun reports whether a job that starts now could run to its limit, and the gate is
+// open.
 func (g *Group) mayRun(q *Queued) bool {
-	return g.sure == nil || g.sure.Min(g.now, g.now.Add(q.Longest())) >= q.Nodes
+	return (g.sure == nil || g.sure.Min(g.now, g.now.Add(q.Longest())) >= q.Nodes) && !g.barred(q)
 }
 
 // earliest is where a job that is blocked fits into the work. By predictions it also
