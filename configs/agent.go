@@ -51,12 +51,12 @@ func (s *Site) estimates() estimates.Rule {
 func (s *Site) ClusterQueues() []queue.Options {
 	local := make([]queue.Named, len(s.Queues))
 	for i, q := range s.Queues {
-		local[i] = queue.Named{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
+		local[i] = queue.Named{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost), Limits: q.Limits}
 	}
 	out := make([]queue.Options, len(s.Groups))
 	for i, g := range s.Groups {
 		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
-			Estimates: s.estimates()}
+			Estimates: s.estimates(), Limits: s.JobLimits}
 	}
 	return out
 }

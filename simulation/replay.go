@@ -36,6 +36,8 @@ type ReplayOptions struct {
 	// Notice has a reservation ask that long before the start it wants, and take
 	// the earliest from there on, whatever Alpha; 0: it wants to start at once.
 	Notice bourse.Duration
+	// Limits are those of all jobs together.
+	Limits queue.JobLimits
 	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
 	Queues []queue.Named
 	// Without is the place in the list, from 1 and after the copying, of a job
@@ -60,7 +62,7 @@ const (
 type Replay struct {
 	Nodes    int
 	Outcomes []Outcome // in record order, refused jobs included
-	Refused  int       // jobs of more nodes than the group has
+	Refused  int       // jobs of more nodes than the group has, or beyond limits
 	Passes   int       // scheduling passes
 
 	// Delays are what each reservation was charged for, by its place in Outcomes;
@@ -151,7 +153,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 
 // queue is what the site's queue is configured by.
 func (o *ReplayOptions) queue(start bourse.Time) queue.Options {
-	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates}
+	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, Limits: o.Limits}
 }
 
 func (o *ReplayOptions) check() error {
@@ -291,7 +293,7 @@ func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Off
 // Started, Ended and Refused make the replayer a queue.Watcher.
 func (r *replayer) Started(j *bourse.LocalJob, s *backfill.Start) {
 	o := &r.out[j.ID-1]
-	o.Start, o.Class = s.End.Add(-s.Estimate), s.Class
+	o.Start, o.Class, o.Job.Predicted = s.End.Add(-s.Estimate), s.Class, j.Predicted
 }
 
 func (r *replayer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) { r.out[j.ID-1].End = end }

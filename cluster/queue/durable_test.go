@@ -169,6 +169,11 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 	for i := range cfg.options {
 		cfg.options[i].Estimates = rule
 	}
+	if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+		for i := range cfg.options {
+			cfg.options[i].Limits = JobLimits{UserRunning: 1, UserNodes: 4, Waiting: 8, Length: 100 * bourse.Second}
+		}
+	}
 	mortal, twin := newLives(cfg, now), newLives(cfg, now)
 	for range rapid.IntRange(5, 40).Draw(t, "steps") {
 		switch rapid.IntRange(0, 5).Draw(t, "what") {

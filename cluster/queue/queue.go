@@ -15,6 +15,7 @@ type Named struct {
 	Priority  int   // higher first
 	Rate      int64 // thousandths of the base price that its jobs pay
 	DelayCost int64 // weight of a delay of its jobs in a reservation's price, in thousandths
+	Limits    JobLimits
 }
 
 // Limit is how many local jobs wait in a group at most, unless its options
@@ -39,6 +40,9 @@ type Options struct {
 	// Estimates says what jobs are planned by. Whatever it says, they may run to their own
 	// estimates.
 	Estimates estimates.Rule
+	// Limits are those of all local jobs together; queues have their own beside. A price
+	// of a reservation does not know them: it plans the queue as if there were none.
+	Limits JobLimits
 	// Promises, where there are any, take the place of the queue: no local job
 	// waits without a slot. Policy, Queues and Extend are then of no matter.
 	Promises *PromiseOptions
@@ -93,6 +97,7 @@ type Queue struct {
 	asked bool  // a query runs: the instant's pass is yet to come
 
 	predictor *estimates.Predictor // nil: users' own estimates
+	limiter   *limiter             // nil: no limits
 
 	passes  int
 	refused int
@@ -129,6 +134,9 @@ func New(opt Options) *Queue {
 	} else if opt.Estimates != estimates.Request {
 		q.predictor = estimates.New(opt.Estimates)
 		q.group.Predict()
+	}
+	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
+		q.group.Limit(q.limiter)
 	}
 	return q
 }
@@ -263,6 +271,7 @@ func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 	q.reach(now)
 	for i := range q.State().Queue {
 		if w := &q.State().Queue[i]; w.ID == id {
+			q.limiter.move(&q.jobs[w.Ref].job, -1, 0)
 			q.drop(w.Ref)
 			q.armed = true
 			return q.group.Cancel(id)
@@ -307,8 +316,9 @@ func (q *Queue) taken(now bourse.Time) bool {
 
 // enter queues an arriving job, or refuses it.
 func (q *Queue) enter(j *bourse.LocalJob) {
-	why := bourse.Reason{}
+	why := q.limiter.refuses(j)
 	switch {
+	case why.Refused():
 	case j.Nodes > q.opt.Nodes:
 		why = bourse.Reason{Code: bourse.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
@@ -346,10 +356,12 @@ func (q *Queue) arrive(j *bourse.LocalJob) bool {
 	ok := q.group.Arrive(x)
 	if !ok {
 		q.drop(ref)
-	} else if q.keeper != nil {
+		return false
+	}
+	if q.limiter.move(j, 1, 0); q.keeper != nil {
 		q.keeper.Queued(j)
 	}
-	return ok
+	return true
 }
 
 func (q *Queue) keep(j *bourse.LocalJob) int32 {
@@ -409,6 +421,7 @@ func (q *Queue) learn(j *bourse.LocalJob, run bourse.Duration) {
 
 func (q *Queue) end(now bourse.Time, x end) {
 	e := &q.jobs[x.ref]
+	q.limiter.move(&e.job, 0, -1)
 	q.group.End(x.id, e.plan)
 	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
 	q.learn(&e.job, now.Sub(e.start))

@@ -122,6 +122,7 @@ func (q *Queue) resume(g *groupMemory) {
 			q.drop(ref)
 			continue
 		}
+		q.limiter.move(&r.Job, 0, 1)
 		q.ends.push(end{min(r.Start.Add(max(r.Job.Run, 0)), r.End), r.Job.ID, ref})
 	}
 	for _, j := range g.inQueueOrder() {

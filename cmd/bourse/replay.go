@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
@@ -69,6 +70,10 @@ backfilled, reserved (started at its turn) or reservation.`,
 	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
 	addFlag(cmd, &r.alpha, asAlpha, "alpha", 0, "their preference: 0 the earliest start ... 1 the least price")
 	addFlag(cmd, &r.maxQueue, asNumber, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 2000)")
+	addFlag(cmd, &r.limits.Length, asDuration, "longest", 0, "longest time that a job may request; longer ones are refused")
+	addFlag(cmd, &r.limits.UserRunning, asNumber, "user-running", 0, "jobs of a user that run at once; more wait, and hold up nobody")
+	addFlag(cmd, &r.limits.UserWaiting, asNumber, "user-waiting", 0, "jobs of a user that wait; more are refused")
+	addFlag(cmd, &r.limits.UserNodes, asNumber, "user-procs", 0, "processors of a user's jobs at once; more wait, larger jobs are refused")
 	addFlag(cmd, &r.seed, asSeed, "seed", 1, "seed of the copying and of the draw")
 	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
 	f.BoolVar(&r.json, "json", false, "print JSON")
@@ -85,6 +90,7 @@ type replay struct {
 	days, copy, reservations   float64
 	seed                       uint64
 	strict, timing, json       bool
+	limits                     queue.JobLimits
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -182,12 +188,14 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--copy %v: must be a share of the jobs, such as 0.2; 100 at most", r.copy)
 	case !(r.reservations >= 0 && r.reservations <= 1):
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
+	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
+		return opt, read, errors.New("limits of users and jobs: must be above 0, or 0 for none")
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be a number of jobs above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
-	opt.Policy, opt.Alpha, opt.Estimates = r.policy, r.alpha, r.estimates
+	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits = r.policy, r.alpha, r.estimates, r.limits
 	opt.Extend = r.overrun == "extend"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(bourse.MaxDuration / bourse.Day)
@@ -223,7 +231,11 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 		say(tally.NeverRan, "jobs never ran: kept with a run of zero")
 	}
 	say(tally.NoProcessors, "jobs without a number of processors: dropped")
-	say(refused, fmt.Sprintf("jobs refused: they want more than %d processors", r.procs))
+	beyond := ""
+	if r.limits != (queue.JobLimits{}) {
+		beyond = ", or what the limits allow"
+	}
+	say(refused, fmt.Sprintf("jobs refused: they want more than %d processors%s", r.procs, beyond))
 }
 
 // print writes the figures for people.
