@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint vuln test race plants mutants determinism bench drill replica-drill speed slurm slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln test race plants mutants determinism bench drill replica-drill hostile-drill speed slurm slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -73,6 +73,12 @@ drill:
 KILLS ?= 100
 replica-drill:
 	go test ./simulation/drill -run TestReplicas_WhatWasAcknowledged -count 1 -timeout 1h -v -drill.kills $(KILLS) -drill.seed $(SEED)
+
+# Two VOs at the same sites, of which one is hostile and revoked in the middle; each
+# submits JOBS jobs, some 3 min for 300. SEED=N for other jobs.
+JOBS ?= 300
+hostile-drill:
+	go test ./simulation/drill -run TestVOs_AHostileVO -count 1 -timeout 1h -v -drill.hostile $(JOBS) -drill.seed $(SEED)
 
 # The federation's rows of docs/PERFORMANCE.md. AGAINST=BINARY measures another build of
 # bourse beside this one, in turns.

@@ -71,9 +71,10 @@ type (
 		Price       Price       `json:"price"`
 		Curve       string      `json:"curve,omitempty"` // factors on it over time, as PriceCurve.String writes them; absent: 1
 		Machine     Machine     `json:"machine,omitzero"`
-		Free        Curve       `json:"free,omitempty"`   // what could be reserved at all
-		Clear       Curve       `json:"clear,omitempty"`  // and at base price; "": all of that
-		Queued      Duration    `json:"queued,omitempty"` // what waits there, nodes x estimates
+		Padding     Duration    `json:"padding,omitempty"` // how long they are kept beyond the end of a window
+		Free        Curve       `json:"free,omitempty"`    // what could be reserved at all
+		Clear       Curve       `json:"clear,omitempty"`   // and at base price; "": all of that
+		Queued      Duration    `json:"queued,omitempty"`  // what waits there, nodes x estimates
 	}
 	// CyclePlanned is what a cycle chose, and what it knew beyond CycleSeen: the
 	// quotes, and what the accounts left.

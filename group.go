@@ -15,6 +15,18 @@ type Group struct {
 	Price       Price       // base price, per node-hour
 	Curve       *PriceCurve // factors on it over time; nil: 1
 	Machine     Machine
+	// Padding is how long its cluster keeps nodes beyond the end of a window: nodes that
+	// are free again so long before the next one. What is offered to be free is free with it.
+	Padding Duration `json:",omitempty"`
+}
+
+// MaxPadding is the longest Padding that is believed.
+const MaxPadding = Day
+
+// Padded is what a window over [start, end) takes of its nodes from others that are planned
+// beside it: they end a padding before it, or start a padding after it.
+func (g *Group) Padded(start, end Time) (from, to Time) {
+	return start.Add(-g.Padding), end.Add(g.Padding)
 }
 
 // Cost is what one node costs over [from, to); see CostOver.

@@ -156,7 +156,8 @@ func (j *job) legAt(site string, suits func(id bourse.LegID, group string) bool)
 	return bourse.LegID{}, 0
 }
 
-// giveBack adds to a site's offers what the job itself has there.
+// giveBack adds to a site's offers what the job itself has there, with what its cluster
+// keeps beyond it.
 func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 	o := &e.poll.sites[site]
 	if o.Answer != planning.Usable {
@@ -175,7 +176,8 @@ func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 					continue
 				}
 				g.Admissible = g.Admissible.Clone()
-				g.Admissible.Add(max(l.what.Start, g.Admissible[0].At), l.what.End, l.what.Nodes)
+				start, end := g.Group.Padded(l.what.Start, l.what.End)
+				g.Admissible.Add(max(start, g.Admissible[0].At), end, l.what.Nodes)
 			}
 		}
 	}

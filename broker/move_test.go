@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // A job on two groups of a site moves to one of them, or to both in another order: a new
@@ -40,5 +42,25 @@ func TestMove_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 				t.Errorf("%s: leg %d replaces %v at version %d, want %v at %d", name, i, ids[i], versions[i], id, version)
 			}
 		}
+	}
+}
+
+// What a job gives up by a move is free again with what its cluster keeps around it: else
+// a move by less than its own length would find no room where it lies.
+func TestMove_GivesBackItsWindowWithThePadding(t *testing.T) {
+	t.Parallel()
+	const start, end = bourse.Time(bourse.Hour), bourse.Time(2 * bourse.Hour)
+	g := bourse.Group{Site: "north", Name: "main", Nodes: 4, Performance: bourse.Unit, Padding: 2 * bourse.Minute}
+	free := bourse.NewProfile(0, 4)
+	free.Add(start.Add(-g.Padding), end.Add(g.Padding), -3)
+	held := &transaction{sites: []string{"north"}, legs: []txLeg{{what: bourse.Leg{Group: "main", Nodes: 3, Start: start, End: end}, state: bourse.Confirmed}}}
+	e := &errand{job: &job{txs: []*transaction{held}}, sites: []agents.ID{"site:north"}}
+	e.poll.sites = []planning.Site{{Name: "north", Answer: planning.Usable, Groups: []agents.GroupOffer{{Group: g, Admissible: free}}}}
+	new(errands).giveBack(e, 0, 0)
+	if p := e.poll.sites[0].Groups[0].Admissible; len(p) != 1 || p[0].Free != 4 {
+		t.Errorf("with its own window given back %v of 4 nodes are free", p)
+	}
+	if len(free) != 3 {
+		t.Error("the offer of the message has changed")
 	}
 }

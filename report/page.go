@@ -12,7 +12,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/report/view"
@@ -60,8 +59,15 @@ type page struct {
 
 // pageView is a run: its letter where there are two, and what its view loads.
 type pageView struct {
-	ID     string
-	Pieces []template.JS
+	ID       string
+	Document template.JS
+	Pieces   []pagePiece
+}
+
+// pagePiece is a part of one of the document's feeds.
+type pagePiece struct {
+	Feed int
+	Text template.HTML
 }
 
 type pageHead struct{ Title, Line, Finding string }
@@ -146,37 +152,33 @@ func (r *Report) page(o documentOptions) (*page, error) {
 func (p *page) add(s pageSection) { p.Sections = append(p.Sections, s) }
 
 // view adds a run.
-func (p *page) view(r *Report, letter string, v shared, o documentOptions) error {
-	d, err := r.document(v, o)
+func (p *page) view(r *Report, letter string, s shared, o documentOptions) error {
+	d, err := r.document(s, o)
 	if err != nil {
 		return err
 	}
 	if letter != "" {
 		d.Title, d.Line = "Run "+letter, r.Summary.Scenario
 	}
+	v, feeds := pageView{ID: cmp.Or(letter, "run")}, d.Feeds()
 	text, err := json.Marshal(d) // < and > are escaped
 	if err != nil {
 		return err
 	}
-	p.Views = append(p.Views, pageView{cmp.Or(letter, "run"), inPieces(text)})
+	v.Document = template.JS(text)
+	for i, text := range feeds {
+		for piece := range slices.Chunk([]byte(text), onePiece) {
+			v.Pieces = append(v.Pieces, pagePiece{i + 1, template.HTML(piece)})
+		}
+	}
+	p.Views = append(p.Views, v)
 	return nil
 }
 
-// onePiece is how much of a document one element of the page holds: a browser takes
-// almost twice as long to read one element of megabytes as many of this size.
+// onePiece is how much of a feed one element of the page holds. A browser takes almost
+// twice as long to read one element of megabytes as many of this size. Fours of base64
+// are whole.
 const onePiece = 60_000
-
-// inPieces cuts a document between its letters.
-func inPieces(text []byte) (list []template.JS) {
-	for len(text) > 0 {
-		n := min(onePiece, len(text))
-		for n < len(text) && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		list, text = append(list, template.JS(text[:n])), text[n:]
-	}
-	return list
-}
 
 // head names a run, with a letter where there are two.
 func (r *Report) head(letter string) pageHead {

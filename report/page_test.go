@@ -80,14 +80,20 @@ func TestPage_SameFactsSameBytes(t *testing.T) {
 // document is what the view of a page loads.
 func document(t testing.TB, page, id string) map[string]any {
 	t.Helper()
-	text := ""
-	for _, rest := range strings.Split(page, `<script type="application/json" data-view="`+id+`">`)[1:] {
-		piece, _, _ := strings.Cut(rest, "</script>")
-		text += piece
-	}
+	_, rest, _ := strings.Cut(page, `<script type="application/json" data-view="`+id+`">`)
+	text, _, _ := strings.Cut(rest, "</script>")
 	var d map[string]any
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatalf("the page has no document %s: %v", id, err)
+	}
+	fed := map[string]string{}
+	for _, piece := range regexp.MustCompile(`data-view="`+id+`" data-feed="(\d+)">([^<]*)<`).FindAllStringSubmatch(page, -1) {
+		fed[piece[1]] += piece[2]
+	}
+	for _, field := range d {
+		if p, ok := field.(map[string]any); ok && p["feed"] != nil {
+			p["packed"] = fed[fmt.Sprint(p["feed"])]
+		}
 	}
 	return d
 }

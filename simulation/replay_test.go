@@ -222,6 +222,20 @@ func BenchmarkReplay_Generated20000_EASY(b *testing.B) {
 	benchReplay(b, workloadtest.Drawn(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.EASY})
 }
 
+func benchTogether(b *testing.B, n int) {
+	b.Helper()
+	jobs := workloadtest.Drawn(n, 128, 1, 1)
+	for i := range jobs {
+		jobs[i].Submit = 0
+	}
+	benchReplay(b, jobs, ReplayOptions{Nodes: 128, Policy: backfill.Conservative})
+}
+
+// All jobs wait from the beginning: after each early end most of the queue moves up.
+func BenchmarkReplay_Together1000_Conservative(b *testing.B)  { benchTogether(b, 1000) }
+func BenchmarkReplay_Together3000_Conservative(b *testing.B)  { benchTogether(b, 3000) }
+func BenchmarkReplay_Together10000_Conservative(b *testing.B) { benchTogether(b, 10000) }
+
 func BenchmarkReplay_Generated20000_Conservative(b *testing.B) {
 	benchReplay(b, workloadtest.Drawn(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.Conservative})
 }

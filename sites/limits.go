@@ -1,8 +1,11 @@
 package sites
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -37,16 +40,80 @@ func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahea
 	for _, a := range ahead {
 		all = sum(all, nodeTime(a, now, now.Add(m.cfg.Span)))
 	}
-	if all <= x.most {
-		return bourse.Reason{}
+	if all > x.most {
+		return x.exceeded(m.cfg, all, "next")
 	}
+	return m.sharedLater(now, vo, l, old, ahead)
+}
+
+// exceeded refuses a leg by which a share is exceeded over a span.
+func (x share) exceeded(cfg *Config, all int64, which string) bourse.Reason {
 	whose, them := "VOs", "them"
 	if x.own {
 		whose, them = x.vo, "it"
 	}
 	return bourse.Reason{Code: bourse.VOShare, Detail: fmt.Sprintf(
-		"%s would hold %v node-seconds of %s's next %v, its share for %s is %v",
-		whose, bourse.Duration(all), m.cfg.Name, m.cfg.Span.Words(), them, bourse.Duration(x.most))}
+		"%s would hold %v node-seconds of %s's %s %v, its share for %s is %v",
+		whose, bourse.Duration(all), cfg.Name, which, cfg.Span.Words(), them, bourse.Duration(x.most))}
+}
+
+// sharedLater is shared over all spans that begin later, for one of several VOs: legs
+// beyond the span from now would come into it as time passes, and nobody may hold more
+// than its share by waiting. It costs something only where there are some.
+func (m *limits) sharedLater(now bourse.Time, broker string, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Reason {
+	part, vo, bounds := m.partOf(broker)
+	if _, _, several := bourse.CutVO(broker); !several || !bounds {
+		return bourse.Reason{}
+	}
+	end := now.Add(m.cfg.Span)
+	list := append([]bourse.Leg{l}, ahead...)
+	for o := range m.open.each {
+		if o != old && ofVO(o, vo) {
+			list = append(list, o.What)
+		}
+	}
+	if !slices.ContainsFunc(list, func(x bourse.Leg) bool { return x.End > end }) {
+		return bourse.Reason{}
+	}
+	most := int64(m.nodes) * int64(m.cfg.Span) / 1000 * int64(part)
+	if held := mostOver(m.cfg.Span, max(now, l.Start.Add(-m.cfg.Span)), l.End, list); held > most {
+		return share{most: most, own: true, vo: vo}.exceeded(m.cfg, held, "later")
+	}
+	return bourse.Reason{}
+}
+
+// mostOver is the most node-time that legs hold of any span that begins within [from,
+// until]. Over the beginning of the span it is a line with bends, where one of its ends
+// passes one of a leg's.
+func mostOver(span bourse.Duration, from, until bourse.Time, legs []bourse.Leg) int64 {
+	type bend struct {
+		at    bourse.Time
+		slope int64
+	}
+	var bends []bend
+	held, slope := int64(0), int64(0)
+	for _, l := range legs {
+		if l.Work > 0 { // a share
+			l.End = min(l.End, l.Start.Add(l.Work))
+			l.Work = 0
+		}
+		held = sum(held, nodeTime(l, from, from.Add(span)))
+		n := int64(l.Nodes)
+		for _, b := range []bend{{l.Start.Add(-span), n}, {l.End.Add(-span), -n}, {l.Start, -n}, {l.End, n}} {
+			if b.at <= from {
+				slope += b.slope
+			} else if b.at <= until {
+				bends = append(bends, b)
+			}
+		}
+	}
+	slices.SortFunc(bends, func(a, b bend) int { return cmp.Compare(a.at, b.at) })
+	most, at := held, from
+	for _, b := range bends {
+		held += slope * int64(b.at-at)
+		most, at, slope = max(most, held), b.at, slope+b.slope
+	}
+	return max(most, held+slope*int64(until-at))
 }
 
 // share is the node-time over the span that VOs, or one of them, hold and may
@@ -57,26 +124,55 @@ type share struct {
 	vo         string // then: its name
 }
 
-// shareOf is the share that leaves a VO the least, net of the leg that is
-// replaced. It costs a walk over the open legs where there is a share at all.
-func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
-	part, limited := m.cfg.VOShares[vo]
-	if !limited { // the share is of all brokers of the VO
-		vo = bourse.VOOf(vo)
-		part, limited = m.cfg.VOShares[vo]
+// shares lists what is set, with what open legs hold of it. It costs a walk over those for
+// each.
+func (m *limits) shares(now bourse.Time) (list []VOShare) {
+	if m.cfg.VOShare < 1000 {
+		list = append(list, VOShare{Share: m.cfg.VOShare})
 	}
-	if limited = limited && part < 1000; !limited && m.cfg.VOShare >= 1000 {
+	for _, vo := range slices.Sorted(maps.Keys(m.cfg.VOShares)) {
+		list = append(list, VOShare{VO: vo, Share: m.cfg.VOShares[vo]})
+	}
+	unit := max(1, int64(m.nodes)*int64(m.cfg.Span)/1000)
+	for i := range list {
+		held := int64(0)
+		for o := range m.open.each {
+			if b := o.Leg.Tx.Broker; list[i].VO == "" || b == list[i].VO || bourse.VOOf(b) == list[i].VO {
+				held = sum(held, nodeTime(o.What, now, now.Add(m.cfg.Span)))
+			}
+		}
+		list[i].Held = int(held / unit)
+	}
+	return list
+}
+
+// shareOf is the share that leaves a VO the least, net of the leg that is
+// replaced. Of a leg and the one that is to take its place, which are both open for a
+// while, the larger counts: one of them will stay. It costs two walks over the open legs
+// where there is a share at all.
+func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
+	part, vo, limited := m.partOf(vo)
+	if !limited && m.cfg.VOShare >= 1000 {
 		return share{most: math.MaxInt64}
 	}
 	end := now.Add(m.cfg.Span)
+	var next map[bourse.LegID]int64 // what legs take that are to replace these
+	for o := range m.open.each {
+		if o.Replaces != (bourse.LegID{}) {
+			if next == nil {
+				next = map[bourse.LegID]int64{}
+			}
+			next[o.Replaces] = nodeTime(o.What, now, end)
+		}
+	}
 	all, own := share{}, share{own: true, vo: vo}
 	for o := range m.open.each {
 		if o == old {
 			continue
 		}
-		x := nodeTime(o.What, now, end)
+		x := max(0, nodeTime(o.What, now, end)-next[o.Leg])
 		all.held = sum(all.held, x)
-		if b := o.Leg.Tx.Broker; b == vo || bourse.VOOf(b) == vo {
+		if ofVO(o, vo) {
 			own.held = sum(own.held, x)
 		}
 	}
@@ -86,6 +182,22 @@ func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 		return own
 	}
 	return all
+}
+
+// partOf is the share of the VO of a broker and its name, and whether it bounds anything.
+func (m *limits) partOf(vo string) (part int, name string, bounds bool) {
+	part, bounds = m.cfg.VOShares[vo]
+	if !bounds { // the share is of all brokers of the VO
+		vo = bourse.VOOf(vo)
+		part, bounds = m.cfg.VOShares[vo]
+	}
+	return part, vo, bounds && part < 1000
+}
+
+// ofVO reports whether a leg is of a broker of that name, or of a VO of that name.
+func ofVO(o *leg, vo string) bool {
+	b := o.Leg.Tx.Broker
+	return b == vo || bourse.VOOf(b) == vo
 }
 
 // nodeTime is what of l lies in [from, to), in node-milliseconds.

@@ -24,13 +24,24 @@ type Status struct {
 	Early    uint64              `json:"early"`    // words of the cluster about work whose time has not come
 	Accounts []bourse.Account    `json:"accounts"` // in order of name
 	Groups   []agents.GroupOffer `json:"groups"`   // as the site last saw its cluster; none before it has
+	Shares   []VOShare           `json:"shares"`   // that are set: of all VOs, then in order of name
+	Span     bourse.Duration     `json:"span"`     // what they are shares of
+}
+
+// VOShare is how much of the node-time over the span from now a VO may hold, and holds, in
+// thousandths of the site's.
+type VOShare struct {
+	VO    string `json:"vo"` // or a broker; "": all
+	Share int    `json:"share"`
+	Held  int    `json:"held"`
 }
 
 // Status shows the site at an instant, with so many legs at most and what is
 // free until the horizon. It costs a copy of what it shows.
 func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status {
 	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: s.open.count(),
-		Kept: len(s.kept), Waiting: s.requests.waiting(), Stray: s.stray, Early: s.Early(), Accounts: s.accounts.list()}
+		Kept: len(s.kept), Waiting: s.requests.waiting(), Stray: s.stray, Early: s.Early(), Accounts: s.accounts.list(),
+		Shares: s.limits.shares(now), Span: s.cfg.Span}
 	if now < s.drain.Until {
 		drain := s.drain
 		a.Drained = &drain

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -48,6 +50,97 @@ func TestVOShares_AreOfAllBrokersOfAVO(t *testing.T) {
 	}
 	if why := s.asks("cms/main", 1, window(4, 1000, 2000)); why.Refused() {
 		t.Errorf("another VO: %v", why)
+	}
+}
+
+// A VO holds no more than its share of any span, however far ahead: what lies beyond the
+// span from now would come into it.
+func TestVOShares_AreOfEverySpan(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.VOShares = map[string]int{"atlas": 100} // 1440 node-seconds of an hour
+	s := newStory(cfg, backfill.EASY, nil)
+	for i, c := range []struct {
+		nodes      int
+		start, end bourse.Time
+		taken      bool
+	}{
+		{2, 100, 500, true},    // 800
+		{2, 3300, 3700, false}, // 600 of the hour from now, and 800 of that from 100 on
+		{2, 3300, 3600, true},  // 600, so 1400 of the hour from 100 on
+		{2, 3700, 4100, true},  // it comes in as the first one goes out
+		{1, 4100, 4200, false}, // 100, beside 1400 of the hour from 600 on
+		{1, 4100, 4140, true},
+		{3, 8000, 8480, true}, // 1440, beside nothing
+	} {
+		if why := s.asks("atlas/main", uint64(i+1), window(c.nodes, c.start, c.end)); (why.Code == bourse.VOShare) == c.taken {
+			t.Errorf("%+v: %v", c, why)
+		}
+	}
+}
+
+// The most that legs hold of any span is that of the worst of them, looked for second by second.
+func TestMostOver_IsTheWorstOfAllSpans(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		span := bourse.Duration(rapid.IntRange(1, 40).Draw(t, "span"))
+		var legs []bourse.Leg
+		for range rapid.IntRange(0, 8).Draw(t, "legs") {
+			at := bourse.Time(rapid.IntRange(0, 60).Draw(t, "start"))
+			legs = append(legs, bourse.Leg{Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Start: at, End: at + bourse.Time(rapid.IntRange(1, 50).Draw(t, "length"))})
+		}
+		from := bourse.Time(rapid.IntRange(0, 60).Draw(t, "from"))
+		until := from + bourse.Time(rapid.IntRange(0, 60).Draw(t, "until"))
+		want := int64(0)
+		for at := from; at <= until; at++ {
+			all := int64(0)
+			for _, l := range legs {
+				all += nodeTime(l, at, at.Add(span))
+			}
+			want = max(want, all)
+		}
+		if got := mostOver(span, from, until, legs); got != want {
+			t.Fatalf("%d, by every span %d", got, want)
+		}
+	})
+}
+
+// A move of several legs takes no more of a share than the window that it replaces, as long
+// as it takes no more node-time.
+func TestVOShares_AMoveOfTwoLegsCountsItsOldWindowOnce(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.VOShares = map[string]int{"atlas": 100} // 1440 node-seconds of the next hour
+	s := newStory(cfg, backfill.EASY, nil)
+	hold := func(seq uint64, l bourse.Leg, replaces uint64) (why bourse.Reason) {
+		s.check = func(_ agents.ID, out *agents.Outbox) {
+			for _, x := range out.Sends {
+				if r, refused := x.Message.(agents.Refused); refused {
+					why = r.Reason
+				}
+			}
+		}
+		h := agents.Hold{Leg: legIn("atlas/main", seq), What: l, User: "u", Limit: 1000 * bourse.Credit, For: 30_000}
+		if replaces > 0 {
+			h.Replaces, h.Version = legIn("atlas/main", replaces), 1
+		}
+		s.say("broker:atlas/main", h)
+		s.check = nil
+		return why
+	}
+	for seq := uint64(1); seq <= 2; seq++ {
+		if why := hold(seq, window(1, 100, 800), 0); why.Refused() {
+			t.Fatal(why)
+		}
+		s.say("broker:atlas/main", agents.Confirm{Leg: legIn("atlas/main", seq)})
+	}
+	for seq := uint64(3); seq <= 4; seq++ {
+		if why := hold(seq, window(1, 1000, 1700), seq-2); why.Refused() {
+			t.Errorf("leg %d of the move: %v", seq-2, why)
+		}
+	}
+	if why := hold(5, window(1, 100, 200), 0); why.Code != bourse.VOShare {
+		t.Errorf("beside the window and its move, either of which will stay: %v", why)
 	}
 }
 

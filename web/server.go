@@ -38,6 +38,9 @@ type Options struct {
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
 	VOs      func() []string // those that the agent is a member of at present; nil: nobody is told
+	// LetGo says that a site of several VOs does not hear the brokers of one any more; nil:
+	// it hears all.
+	LetGo func(vo string) bool
 	// Brokers are those that a site has heard of; nil: a close is taken as it is.
 	Brokers func() []string
 

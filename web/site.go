@@ -24,8 +24,18 @@ type SiteState struct {
 	Kept        int           `json:"kept" doc:"legs remembered, open or over"`
 	Groups      []Group       `json:"groups,omitempty" doc:"absent until its cluster has answered"`
 	Brokers     []Debt        `json:"brokers,omitempty" doc:"what each has paid and owes; operators see it"`
+	Shares      []VOShare     `json:"shares,omitempty" doc:"of node-time that VOs may hold, where they are limited; operators see it"`
 	Mirror      *Mirror       `json:"mirror,omitempty" doc:"of its journals, where there is one; operators see it"`
 	Words       []string      `json:"words,omitempty" doc:"what it takes, and to whom it is closed, in words"`
+}
+
+// VOShare is how much of a site's node-time a VO may hold, and holds at present.
+type VOShare struct {
+	VO    string  `json:"vo,omitempty" doc:"or a broker; absent: all of them together"`
+	Share float64 `json:"share" doc:"of the node-time of the next span that its legs may hold, 0 to 1"`
+	Held  float64 `json:"held" doc:"of the same, by its legs"`
+	Span  string  `json:"span" doc:"the site's share_span" example:"7d"`
+	LetGo bool    `json:"letGo,omitempty" doc:"its brokers are not heard any more; its legs are kept to their end"`
 }
 
 // Mirror is how the second copy of an agent's journals stands.
@@ -249,6 +259,9 @@ func (s *ownSite) state(ctx context.Context, _ *struct{}) (*siteOutput, error) {
 	if caller(ctx).Role == Operator {
 		if s.opt.Mirror != nil {
 			x.Mirror = s.opt.Mirror()
+		}
+		for _, v := range st.Shares {
+			x.Shares = append(x.Shares, VOShare{v.VO, float64(v.Share) / 1000, float64(v.Held) / 1000, st.Span.Words(), s.opt.LetGo != nil && v.VO != "" && s.opt.LetGo(v.VO)})
 		}
 		for _, a := range st.Accounts {
 			if name, ok := strings.CutPrefix(a.Name, "broker:"); ok {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // siteAPI is the API of a world's site north.
@@ -50,6 +51,17 @@ func TestSite_ShowsWhatItCarriesAndForWhom(t *testing.T) {
 	}
 	if text := get(s, "/metrics").Body.String(); !strings.Contains(text, "bourse_site_legs 1") || !strings.Contains(text, `bourse_site_nodes{group="main",what="all"} 16`) {
 		t.Error("the metrics do not show its legs and nodes")
+	}
+	h.agents["site:north"].(*sites.Site).Share(900, map[string]int{"vo1": 250, "vo2": 500})
+	let := siteAPI(t, h, func(o *Options) { o.LetGo = func(vo string) bool { return vo == "vo2" } })
+	state = SiteState{}
+	if call(t, let, olga, "GET", "/v1/site", nil, &state); len(state.Shares) != 3 || state.Shares[0].VO != "" || state.Shares[0].Share != 0.9 ||
+		state.Shares[1].Share != 0.25 || state.Shares[1].Held == 0 || state.Shares[1].LetGo || state.Shares[2] != (VOShare{VO: "vo2", Share: 0.5, Span: state.Shares[0].Span, LetGo: true}) {
+		t.Errorf("%+v", state.Shares)
+	}
+	state = SiteState{}
+	if call(t, let, ana, "GET", "/v1/site", nil, &state); len(state.Shares) != 0 {
+		t.Errorf("a user sees what other VOs may hold: %+v", state.Shares)
 	}
 	if w := get(s, "/readyz"); w.Code != 200 {
 		t.Errorf("readiness: %d %s", w.Code, w.Body)

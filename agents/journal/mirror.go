@@ -40,6 +40,9 @@ type MirrorOptions struct {
 	Required bool
 	Wait     time.Duration // how long an operation waits for the second disk at most; 0: 10 s
 	Retry    time.Duration // how long after a failure it is tried again; 0: 2 s
+	// After is how time passes for Wait and Retry; nil: time.After. A simulation has one
+	// of its own.
+	After func(time.Duration) <-chan time.Time
 	// Tell is called with every change of the state, one after the other. It must not
 	// call the Mirror. nil: nobody is told.
 	Tell func(MirrorState)
@@ -64,6 +67,9 @@ var ErrFenced = errors.New("the journal was restored elsewhere from its mirror, 
 // journal, or holds one where main has none: that must be restored first.
 func OpenMirror(main Disk, opt MirrorOptions) (*Mirror, error) {
 	opt.Wait, opt.Retry = or(opt.Wait, 10*time.Second), or(opt.Retry, 2*time.Second)
+	if opt.After == nil {
+		opt.After = time.After
+	}
 	m := &Mirror{main: main, opt: opt, stop: make(chan struct{})}
 	m.state.Store(&MirrorState{})
 	list, err := segments(main)
@@ -238,7 +244,7 @@ func (m *Mirror) both(do func(Disk) error) error {
 		return err
 	}
 	if err == nil {
-		err = m.link.wait(done, m.opt.Wait)
+		err = m.link.wait(done, m.opt.After(m.opt.Wait))
 	}
 	if err != nil {
 		return m.lost(err)
@@ -273,27 +279,29 @@ func (m *Mirror) lost(err error) error {
 		return nil
 	}
 	m.turn(MirrorState{Err: err, Failures: 1})
-	late := time.NewTimer(m.opt.Wait)
-	defer late.Stop()
-	for again := old.done; ; {
+	late, pause, left := m.opt.After(m.opt.Wait), min(m.opt.Retry, m.opt.Wait/8), m.opt.Wait
+	select {
+	case <-old.done: // what it has begun must not come after what is written now
+	case <-late:
+		left = 0
+	}
+	for ; left > 0; left -= pause {
+		second, failed := m.reopen(&filling{from: m.main})
+		if failed == nil {
+			m.attached(second, MirrorState{})
+			return nil
+		}
+		if err = failed; errors.Is(err, ErrFenced) {
+			m.turn(MirrorState{Err: err})
+			return err
+		}
 		select {
-		case <-again:
-			second, failed := m.reopen(&filling{from: m.main})
-			if failed == nil {
-				m.attached(second, MirrorState{})
-				return nil
-			}
-			if err = failed; errors.Is(err, ErrFenced) {
-				m.turn(MirrorState{Err: err})
-				return err
-			}
-			pause := make(chan struct{})
-			time.AfterFunc(min(m.opt.Retry, m.opt.Wait/8), func() { close(pause) })
-			again = pause
-		case <-late.C:
-			return fmt.Errorf("the mirror does not take it, and mirror_required does not let this process answer without it: %w", err)
+		case <-m.opt.After(pause):
+		case <-late:
+			left = 0
 		}
 	}
+	return fmt.Errorf("the mirror does not take it, and mirror_required does not let this process answer without it: %w", err)
 }
 
 // reopen opens the second disk and brings it up to the main one.
@@ -322,13 +330,11 @@ func (m *Mirror) follow(old *mirrorLink) {
 			return
 		}
 	}
-	retry := time.NewTicker(m.opt.Retry)
-	defer retry.Stop()
 	for {
 		select {
 		case <-m.stop:
 			return
-		case <-retry.C:
+		case <-m.opt.After(m.opt.Retry):
 		}
 		f := &filling{from: m.main}
 		second, err := m.reopen(f)

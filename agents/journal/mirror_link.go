@@ -91,14 +91,12 @@ func (l *mirrorLink) post(do func(Disk) error, done chan<- error, most time.Dura
 	}
 }
 
-// wait waits for an operation.
-func (l *mirrorLink) wait(done <-chan error, most time.Duration) error {
-	late := time.NewTimer(most)
-	defer late.Stop()
+// wait waits for an operation, until it is late.
+func (l *mirrorLink) wait(done <-chan error, late <-chan time.Time) error {
 	select {
 	case err := <-done:
 		return err
-	case <-late.C:
+	case <-late:
 		return errMirrorWait
 	}
 }

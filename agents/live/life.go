@@ -72,23 +72,89 @@ func (*letter) IgnoreDeadLetterLogging() {}
 func (ring) IgnoreDeadLetterLogging()    {}
 func (commit) IgnoreDeadLetterLogging()  {}
 
-// room is a part of the mailboxes of a host for messages of one kind of senders. It is
-// safe for concurrent use; nil is without bound.
-type room struct{ taken atomic.Int64 }
+// room is a part of the mailboxes of a host for messages of one kind of senders. Of those
+// that it has taken, few lie in a mailbox at a time, and the others wait here until it is
+// their turn: so what other senders say, the agent's own cluster among them, waits behind
+// those few, however much is waiting. It is safe for concurrent use; nil is without bound.
+type room struct {
+	mu     sync.Mutex
+	taken  int // places, in mailboxes and here
+	inside int // in mailboxes
+	line   []queued
+}
+
+// queued is a letter on its way to a mailbox.
+type queued struct {
+	l *life
+	m *letter
+}
+
+// mostInside is how many letters of a room lie in mailboxes at a time. They share a sync.
+const mostInside = 32
 
 // enter takes one place if fewer than most are taken.
 func (r *room) enter(most int) bool {
-	if r == nil || r.taken.Add(1) <= int64(most) {
+	if r == nil {
 		return true
 	}
-	r.taken.Add(-1)
-	return false
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken >= most {
+		return false
+	}
+	r.taken++
+	return true
 }
 
-func (r *room) leave() {
-	if r != nil {
-		r.taken.Add(-1)
+// places is how many are taken.
+func (r *room) places() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.taken
+}
+
+// post puts a letter that has a place into its mailbox when it is its turn.
+func (r *room) post(l *life, m *letter) {
+	if r == nil {
+		l.post(m)
+		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inside == mostInside {
+		r.line = append(r.line, queued{l, m})
+		return
+	}
+	r.inside++
+	l.post(m)
+}
+
+// leave gives the place of a letter back that was never posted.
+func (r *room) leave() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken--
+}
+
+// handled gives the place of a letter back that was in a mailbox, to the next one.
+func (r *room) handled() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken--
+	if len(r.line) == 0 {
+		r.inside--
+		return
+	}
+	next := r.line[0]
+	r.line[0] = queued{}
+	r.line = r.line[1:]
+	next.l.post(next.m)
 }
 
 // room takes one place of the mailbox if fewer than most are taken.
@@ -120,7 +186,7 @@ func (l *life) receive(ctx actor.Context) {
 		if _, first := m.m.(agents.Started); !first {
 			l.waiting.Add(-1)
 		}
-		m.room.leave()
+		m.room.handled()
 		l.step(m.from, m.m)
 	case ring:
 		l.ring(m)

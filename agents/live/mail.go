@@ -159,7 +159,7 @@ func (h *Host) deliver(e *wire.Envelope, of *room, most int) (taken bool) {
 		h.dropped.full.Add(1)
 		return false
 	}
-	l.post(&letter{from: from, m: m, room: of})
+	of.post(l, &letter{from: from, m: m, room: of})
 	return true
 }
 

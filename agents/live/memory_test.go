@@ -24,7 +24,9 @@ type memoryNetwork struct {
 	mail  map[string]*memoryCarrier // by the address for messages
 	cut   func(from, to string) bool
 
-	lost atomic.Uint64
+	lost    atomic.Uint64
+	packets atomic.Uint64 // of gossip, and their bytes; streams are not counted
+	bytes   atomic.Uint64
 }
 
 // memoryQueue is how many packets, and how many messages, wait for one node.
@@ -109,6 +111,8 @@ func (t *memoryGossip) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 // WriteTo sends a packet, or loses it.
 func (t *memoryGossip) WriteTo(b []byte, addr string) (time.Time, error) {
 	now := time.Now()
+	t.net.packets.Add(1)
+	t.net.bytes.Add(uint64(len(b)))
 	d := t.net.talker(t.addr, addr)
 	if d == nil {
 		t.net.lost.Add(1)

@@ -40,7 +40,7 @@ type VOs struct {
 // mostOfVO is how many messages of one VO wait for an agent at most, and never more than
 // its part of the mailbox: so many as eight brokers have under way at a time. One that
 // sends more is held back by its links, as if the mailbox were full, and another VO's
-// message waits for few of its own.
+// message waits for few of those, mostInside.
 const mostOfVO = 512
 
 // VOStats is what VOs have counted. Counts only grow.
@@ -92,7 +92,7 @@ func (v *VOs) Stats() VOStats {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	for vo, x := range v.of {
-		s.Held[vo], s.Waiting[vo] = x.held.Load(), int(x.room.taken.Load())
+		s.Held[vo], s.Waiting[vo] = x.held.Load(), x.room.places()
 	}
 	return s
 }

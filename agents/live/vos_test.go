@@ -290,6 +290,75 @@ func TestVOs_JobsOfBothArePlaced(t *testing.T) {
 	})
 }
 
+// listener is an agent that notes from whom it is told what.
+type listener struct {
+	*purse
+	from []agents.ID
+}
+
+func (l *listener) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	l.from = append(l.from, from)
+	l.purse.Step(now, from, m, out)
+}
+
+// However many messages of one VO wait, one of another VO, and what the site is told by
+// its own cluster, is handled after few of them; each VO's come in the order in which
+// they were sent.
+func TestVOs_AMessageWaitsForFewOfAnotherVO(t *testing.T) {
+	t.Parallel()
+	h := quiet(Options{})
+	site := &listener{purse: &purse{}}
+	if err := h.Add(siteNorth, site, &journal.Memory{}, toyJournal); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, h) })
+	v := NewVOs(h, zerolog.New(io.Discard))
+	in := map[string]Local{}
+	for _, vo := range []string{"atlas", "cms"} {
+		var err error
+		if in[vo], err = v.In(vo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	looks, done := make(chan struct{}), make(chan struct{})
+	seen := make(chan error, 1)
+	go func() {
+		seen <- h.View(context.Background(), siteNorth, func(bourse.Time, agents.Agent) { close(looks); <-done })
+	}()
+	<-looks // the agent is at it, and takes nothing
+	for i := range uint64(200) {
+		for _, vo := range []string{"cms", "atlas"}[:1+i/199] { // atlas says one thing, at the end
+			e, err := wire.Encode(mainBroker, siteNorth, agents.OfferRequest{Cycle: i, Horizon: bourse.Time(bourse.Day)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !in[vo].Deliver(e) {
+				t.Fatalf("message %d of %s is not taken", i, vo)
+			}
+		}
+	}
+	if err := h.Tell("cluster:north", siteNorth, word{"own"}); err != nil {
+		t.Fatal(err)
+	}
+	close(done)
+	if err := <-seen; err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "all are handled", func() bool { s := v.Stats(); return s.Waiting["cms"]+s.Waiting["atlas"] == 0 })
+	var from []agents.ID
+	if err := h.View(context.Background(), siteNorth, func(_ bourse.Time, a agents.Agent) { from = slices.Clone(a.(*listener).from) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []agents.ID{"broker:atlas/main", "cluster:north"} {
+		if at := slices.Index(from, who); at < 0 || at > 40 {
+			t.Errorf("what %s says is handled as number %d of %d", who, at, len(from))
+		}
+	}
+	if len(from) != 203 {
+		t.Errorf("%d messages were handled, want 203", len(from))
+	}
+}
+
 // A VO that floods a site fills its own part of the mailbox: another VO's message is
 // taken, and behind no more of the first one's than that.
 func TestVOs_AFloodFillsItsOwnPartOfTheMailbox(t *testing.T) {

@@ -33,12 +33,13 @@ const (
 	SyncFailed   Kind = "sync-failed"       // a sync fails: the process stops
 	OldJournal   Kind = "old-journal"       // the process begins anew with the journal of an earlier instant
 	Twin         Kind = "twin"              // a second process of the same name
+	Mirror       Kind = "mirror"            // the disk is lost, and restored from its mirror; or that refuses
 	networkKinds      = "drop delay duplicate reorder partition partition-one-way flap"
 )
 
 // kinds lists the kinds of a world, in the order in which they are shown.
 var kinds = []Kind{Drop, Delay, Duplicate, Reorder, Partition, OneWay, Flap, CrashSync, CrashSend, Pause,
-	ClockJump, Drift, TornJournal, BitFlip, DiskFull, SyncFailed, OldJournal, Twin}
+	ClockJump, Drift, TornJournal, BitFlip, DiskFull, SyncFailed, OldJournal, Twin, Mirror}
 
 // Kinds lists the kinds of faults that a world knows by itself.
 func Kinds() []Kind { return slices.Clone(kinds) }
@@ -55,7 +56,7 @@ type Fault struct {
 	Host  agents.ID       // whom it strikes; of a message: either end of it
 	Peer  agents.ID       // the other end; "": any but those near to the host
 	Share int             // of the messages struck, in thousandths; 0: all
-	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; else of the domain
+	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; Mirror: its form; else of the domain
 	Salt  uint64          // of its stream
 }
 

@@ -90,6 +90,9 @@ type Host struct {
 	// As is the name in which it speaks to all but those who speak in the same one, and
 	// by which others reach whoever has last spoken in it. "": its own.
 	As agents.ID
+	// Mirrored: its journal lies on a second disk too, and MirrorRequired: it does not
+	// speak while that does not take it.
+	Mirrored, MirrorRequired bool
 	// Near: no network fault strikes it unless it is named as host or peer.
 	Near bool
 }
@@ -152,6 +155,9 @@ func (w *Faulty) Add(h Host) {
 	p := &process{world: w, number: len(w.procs), name: name, disk: &journal.Memory{}}
 	if _, durable := h.New().(agents.Durable); durable && !h.Sturdy {
 		p.durable = true
+	}
+	if p.durable && h.Mirrored {
+		p.second = &mirrored{required: h.MirrorRequired, disk: &journal.Memory{}, told: make(chan struct{}, 1)}
 	}
 	if !h.Sturdy && w.opt.Skew > 0 {
 		s := streamOf(w.opt.Seed, 2, uint64(name))

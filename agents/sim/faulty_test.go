@@ -94,9 +94,16 @@ func exchange(opt Options) (*Faulty, *asker) {
 	opt.Codec = journal.NewCodec(counted{}, image{})
 	w := NewFaulty(opt)
 	a := &asker{most: 200, answers: map[int]int{}}
-	w.Add(Host{ID: "counter", New: newCounter})
+	w.Add(counterOf(opt))
 	w.Add(Host{ID: "asker", New: agentOf(a), Sturdy: true})
 	return w, a
+}
+
+// counterOf is the host of a counter: it has a mirror where that is to fail, and in every
+// other seed does not speak without.
+func counterOf(opt Options) Host {
+	mirrored := slices.ContainsFunc(opt.Faults, func(f Fault) bool { return f.Kind == Mirror })
+	return Host{ID: "counter", New: newCounter, Mirrored: mirrored, MirrorRequired: opt.Seed%2 == 1}
 }
 
 // faults reads faults, and holds what they are shown as against what was read.
@@ -123,6 +130,8 @@ var everyKind = []string{
 	"pause at=21 for=5 host=counter", "clock-jump at=30 for=20 host=counter size=-600000", "drift at=30 for=60 host=counter size=10000",
 	"torn-journal at=33 for=1 host=counter", "bit-flip at=45 for=1 host=counter", "disk-full at=75 for=10 host=counter",
 	"sync-failed at=105 for=1 host=counter", "crash-sync at=115 for=1 host=counter salt=7",
+	"mirror at=48 for=1 host=counter", "mirror at=54 for=1 host=counter size=1", "mirror at=88 for=8 host=counter size=2",
+	"mirror at=120 for=1 host=counter size=1 salt=3", "mirror at=160 for=5 host=counter size=2 salt=4", "mirror at=166 for=1 host=counter size=1 salt=5",
 }
 
 // What the counter has answered it has not forgotten, whatever went wrong but
@@ -177,6 +186,53 @@ func TestFaulty_EveryKindStrikes(t *testing.T) {
 			t.Errorf("%s struck %d times in 30 runs", k, total[k])
 		}
 	}
+}
+
+// A process whose disk is lost again and again has all that it has said from its mirror,
+// which is torn with each of its deaths, is ahead at times, and refuses for a while.
+func TestFaulty_AMirrorLosesNothingThatWasSaid(t *testing.T) {
+	t.Parallel()
+	struck := 0
+	for seed := range uint64(100) {
+		var list []string
+		for at := 5; at < 190; at += 9 {
+			list = append(list, fmt.Sprintf("%s at=%d for=1 host=counter salt=%d", []string{"crash-sync", "torn-journal", "sync-failed", "crash-send"}[at%4], at, at),
+				fmt.Sprintf("mirror at=%d for=%d host=counter size=%d salt=%d", at+3, 1+at%5, at%3, at))
+		}
+		w, a := exchange(Options{Seed: seed, Faults: faults(t, list...), Snapshot: 10, Record: true})
+		w.Began(func(l *Life) {
+			if l.Amnesia {
+				t.Fatalf("seed %d at %v: a life begins with amnesia", seed, l.At)
+			}
+		})
+		w.After(func(s *Step) {
+			if c, ok := w.Agent("counter").(*counter); ok {
+				for n := range a.answers {
+					if !c.heard[n] {
+						t.Fatalf("seed %d at %v: %d was answered and is forgotten", seed, s.At, n)
+					}
+				}
+			}
+		})
+		if err := w.Run(300_000); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		w.Heal()
+		if err := w.Run(600_000); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if len(a.answers) != 200 {
+			t.Errorf("seed %d: %d of 200 answered after all faults have ended", seed, len(a.answers))
+		}
+		if err := w.Rerun(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		struck += w.Count(Mirror)
+	}
+	if struck < 100*5 {
+		t.Errorf("%d mirrors have failed in 100 runs", struck)
+	}
+	t.Logf("%d mirrors have failed", struck)
 }
 
 func TestFaulty_TheSameSeedGivesTheSameTrace(t *testing.T) {

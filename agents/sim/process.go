@@ -23,13 +23,14 @@ type process struct {
 	skew    bourse.Duration // of its host's wall clock
 	jump    bourse.Duration // by which the wall clock is off for a time
 	drift   int64
-	paused  bourse.Time // it does nothing before
-	behind  bool        // after a pause its alarms come after its messages
-	armed   *armed      // a crash that is yet to strike; nil: none
-	mirror  *journal.Memory
-	backup  bool // a disk of the past is kept, to come back to
-	amnesia bool // the next life begins with a disk of the past
-	stopped bool // by its own will
+	paused  bourse.Time     // it does nothing before
+	behind  bool            // after a pause its alarms come after its messages
+	armed   *armed          // a crash that is yet to strike; nil: none
+	mirror  *journal.Memory // of a disk with a wrong bit
+	second  *mirrored       // nil: it has one disk
+	backup  bool            // a disk of the past is kept, to come back to
+	amnesia bool            // the next life begins with a disk of the past
+	stopped bool            // by its own will
 	lives   []*record
 }
 
@@ -69,15 +70,20 @@ func (p *process) begin() {
 	life := Life{At: w.now, Now: p.clock.local, Process: p.number, ID: w.names[p.name], Amnesia: p.amnesia}
 	if p.durable {
 		d := agent.(agents.Durable)
-		var err error
 		p.disk.Fault = nil
-		p.journal, err = journal.Open(p.disk, journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec},
+		disk, err := p.journalDisk()
+		if err != nil {
+			p.repair(err)
+			return
+		}
+		p.journal, err = journal.Open(disk, journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec},
 			func(at bourse.Time, f agents.Fact) {
 				d.Replay(at, f)
 				life.Last = append(life.Last, f)
 				r.replayed = append(r.replayed, stamped{at, f})
 			})
 		if err != nil {
+			p.second.die(p.ofMirror())
 			p.repair(err)
 			return
 		}
@@ -137,7 +143,11 @@ func (p *process) repair(err error) {
 	w.trace("%s cannot begin: %v", w.names[p.name], err)
 	var corrupt *journal.CorruptError
 	switch {
-	case errors.Is(err, journal.ErrFull):
+	case w.failed != nil:
+		return
+	case errors.Is(err, journal.ErrFull) || errors.Is(err, errDisk):
+	case errors.As(err, &corrupt) && p.second != nil && !p.second.refuses:
+		p.second.lost, p.mirror = true, nil
 	case p.mirror != nil:
 		p.disk, p.mirror = p.mirror, nil
 	case errors.As(err, &corrupt):
@@ -264,8 +274,10 @@ func (p *process) keep(s *Step, out *agents.Outbox) {
 		return
 	}
 	p.armed = nil
-	p.world.struck(a.Kind)
 	s.Died = true
+	if a.Kind != Mirror {
+		p.world.struck(a.Kind)
+	}
 	switch a.Kind {
 	case CrashSync:
 		if a.draw.below(3) == 0 { // after the sync, before any message
@@ -281,6 +293,9 @@ func (p *process) keep(s *Step, out *agents.Outbox) {
 			break
 		}
 		s.Sends = out.Sends[:a.draw.below(len(out.Sends)+1)]
+	case Mirror:
+		p.loseDisk(s, out, a)
+		return
 	case TornJournal, SyncFailed:
 		p.disk.Fault = failing(journal.OpSync)
 		if err := p.write(s.Now, out.Facts); err != nil {
@@ -310,6 +325,8 @@ func (a *armed) strikes(out *agents.Outbox) bool {
 		return false
 	case a.Kind == CrashSend:
 		return len(out.Sends) > 0
+	case a.Kind == Mirror:
+		return len(out.Facts) > 0 && len(out.Sends) > 0
 	}
 	return len(out.Facts) > 0
 }
@@ -394,6 +411,7 @@ func (p *process) crash(down bourse.Duration, keep func(string, int, int) int) {
 func (p *process) die(keep func(string, int, int) int) {
 	p.agent, p.journal = nil, nil
 	p.disk.Fault = nil
+	p.second.die(p.ofMirror())
 	names := p.world.base.chance(500) // renames and removals that were not synced survive or not
 	p.disk.Crash(keep, names)
 }

@@ -44,7 +44,7 @@ func TestFaulty_Scenarios(t *testing.T) {
 				opt.Faults = faults(t, strings.FieldsFunc(d.Input, func(r rune) bool { return r == '\n' })...)
 				w = NewFaulty(opt)
 				a = &asker{most: numbers, answers: map[int]int{}}
-				w.Add(Host{ID: "counter", New: newCounter})
+				w.Add(counterOf(opt))
 				w.Add(Host{ID: "asker", New: agentOf(a), Sturdy: true})
 				return ""
 			case "run":

@@ -54,6 +54,8 @@ func (w *Faulty) strike(f Fault) {
 		p.backup = true
 		backup := p.disk.Clone()
 		w.do(w.now.Add(f.For), func() { p.forget(backup, draw) })
+	case Mirror:
+		p.strikeMirror(f, draw)
 	case Twin:
 		w.fork(p, f, draw)
 	}
@@ -182,6 +184,9 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 	}
 	p.life++ // whatever was to begin
 	p.disk, p.mirror, p.amnesia = backup, nil, true
+	if p.second != nil {
+		p.second.disk, p.second.lost = backup.Clone(), false
+	}
 	p.later(draw.within(bourse.Second, 30*bourse.Second))
 }
 
@@ -247,6 +252,7 @@ func (w *Faulty) Heal() {
 		w.part(int32(name), streamOf(w.opt.Seed, 5, uint64(name)))
 		p := w.of[name][0]
 		p.armed, p.paused, p.disk.Room = nil, 0, 0
+		p.mend()
 		p.undrift()
 		if p.agent == nil {
 			p.later(bourse.Second)

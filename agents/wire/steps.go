@@ -22,7 +22,7 @@ var steps = []codec{
 			curve := priceCurve(g.Group.Curve)
 			steps += len(g.Admissible) + len(g.Clear) + len(curve.GetAt())
 			out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear),
-				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve})
+				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve, Padding: int64(g.Group.Padding)})
 		}
 		w.within(len(m.Groups), maxGroups, "groups")
 		w.within(steps, maxSteps, "steps of profiles")
@@ -137,6 +137,7 @@ func (r *reader) offers(o *Offers) agents.Offers {
 			Admissible: r.profile("admissible", g.GetAdmissible()), Clear: r.profile("clear", g.GetClear()),
 			Queued: r.span("queued", g.GetQueued()), Shared: g.GetShared()}
 		m.Groups[i].Group.Curve = r.priceCurve("curve", g.GetCurve())
+		m.Groups[i].Group.Padding = r.span("padding", g.GetPadding())
 		r.leave()
 	}
 	return m

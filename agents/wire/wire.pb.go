@@ -1564,13 +1564,16 @@ func (x *Offers) GetLatest() uint32 {
 }
 
 type GroupOffer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         *Group                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	Admissible    *Profile               `protobuf:"bytes,2,opt,name=admissible,proto3" json:"admissible,omitempty"`
-	Clear         *Profile               `protobuf:"bytes,3,opt,name=clear,proto3" json:"clear,omitempty"`
-	Queued        int64                  `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"` // node-milliseconds
-	Shared        bool                   `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
-	Curve         *PriceCurve            `protobuf:"bytes,6,opt,name=curve,proto3" json:"curve,omitempty"` // absent: the price of the group holds at all hours
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Group      *Group                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Admissible *Profile               `protobuf:"bytes,2,opt,name=admissible,proto3" json:"admissible,omitempty"`
+	Clear      *Profile               `protobuf:"bytes,3,opt,name=clear,proto3" json:"clear,omitempty"`
+	Queued     int64                  `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"` // node-milliseconds
+	Shared     bool                   `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
+	Curve      *PriceCurve            `protobuf:"bytes,6,opt,name=curve,proto3" json:"curve,omitempty"` // absent: the price of the group holds at all hours
+	// Milliseconds that nodes are kept beyond a window. Who does not know it may plan two
+	// windows closer, of which the second is refused.
+	Padding       int64 `protobuf:"varint,7,opt,name=padding,proto3" json:"padding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1645,6 +1648,13 @@ func (x *GroupOffer) GetCurve() *PriceCurve {
 		return x.Curve
 	}
 	return nil
+}
+
+func (x *GroupOffer) GetPadding() int64 {
+	if x != nil {
+		return x.Padding
+	}
+	return 0
 }
 
 // Who does not know it takes the price of the group for that of every hour; what a site
@@ -4846,7 +4856,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\a \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\b \x01(\rR\x06latest\"\xf7\x01\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"\x91\x02\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -4856,7 +4866,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\x12\x16\n" +
 	"\x06queued\x18\x04 \x01(\x03R\x06queued\x12\x16\n" +
 	"\x06shared\x18\x05 \x01(\bR\x06shared\x12-\n" +
-	"\x05curve\x18\x06 \x01(\v2\x17.bourse.wire.PriceCurveR\x05curve\"L\n" +
+	"\x05curve\x18\x06 \x01(\v2\x17.bourse.wire.PriceCurveR\x05curve\x12\x18\n" +
+	"\apadding\x18\a \x01(\x03R\apadding\"L\n" +
 	"\n" +
 	"PriceCurve\x12\x16\n" +
 	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +

@@ -184,14 +184,15 @@ func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
 	}
 }
 
-// parts are the slots that hold each of a job's alternatives by itself: those of a
-// rigid job never overlap, and those of different sizes may.
-func (p *Plan) parts(j *Job) []bourse.Part {
+// parts are the slots that hold each of a job's alternatives by itself, and their padding:
+// those of a rigid job never overlap, and those of different sizes may.
+func (p *Plan) parts(d *Draft, j *Job) []bourse.Part {
 	var list []bourse.Part
 	for k := range p.Alternatives {
 		for _, l := range p.Alternatives[k].Legs {
 			if l.What.Work == 0 { // else it is of no slot
-				list = append(list, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End})
+				start, end := d.Groups[l.Group].Padded(l.What.Start, l.What.End)
+				list = append(list, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: start, End: end})
 			}
 		}
 	}

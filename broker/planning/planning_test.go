@@ -49,6 +49,7 @@ func randomInput(t *rapid.T) *Input {
 		if rapid.IntRange(0, 2).Draw(t, "tariff") == 0 {
 			g.Group.Curve = randomCurve(t)
 		}
+		g.Group.Padding = bourse.Duration(max(0, rapid.IntRange(-100, 200).Draw(t, "padding"))) * bourse.Second
 		g.Admissible = bourse.NewProfile(0, g.Group.Nodes)
 		g.Clear = g.Admissible.Clone()
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {
@@ -173,6 +174,66 @@ func text(t *rapid.T, x any) string {
 
 // Neither phase changes what it reads, nor does a planner remember anything: a draft
 // may be chosen from again, and after other work the same comes to the same.
+// A cluster of real nodes keeps them for a while beyond each window. What a batch is given
+// has room for that, so that its site need not refuse the second of two windows.
+func TestChoose_WindowsOfABatchLeaveTheirNodesThePadding(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := randomInput(t)
+		if in.Terms.OneByOne() {
+			return
+		}
+		p := new(Planner)
+		d := p.Plan(in)
+		o := p.Choose(d, randomQuotes(t, d))
+		type taken struct {
+			Leg
+			job int
+		}
+		var legs []taken
+		for i := range o.Jobs {
+			if a := o.Jobs[i].Chosen(); a != nil {
+				for _, l := range a.Legs {
+					if l.What.Work == 0 {
+						legs = append(legs, taken{l, i})
+					}
+				}
+			}
+		}
+		for _, l := range legs {
+			g := &d.Groups[l.Group]
+			free := d.admissible[l.Group].Clone()
+			for _, other := range legs {
+				if other.Group == l.Group {
+					free.Add(max(other.What.Start, free[0].At), other.What.End.Add(g.Padding), -other.What.Nodes)
+				}
+			}
+			if free.Min(l.What.Start, l.What.End) < 0 {
+				t.Fatalf("%+v of job %d has nodes that are kept for %v s after another window", l.What, l.job, g.Padding)
+			}
+		}
+	})
+}
+
+// No more than the padding is left between two windows.
+func TestPlan_WindowsLieAPaddingApart(t *testing.T) {
+	t.Parallel()
+	g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 1, Performance: bourse.Unit, Price: 1_000_000, Padding: 2 * bourse.Minute},
+		Admissible: bourse.NewProfile(0, 1), Clear: bourse.NewProfile(0, 1)}
+	in := &Input{From: 10 * sec, Horizon: 20_000 * sec, Terms: Terms{Minimize: bourse.GoalTime, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1},
+		Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}}
+	for _, name := range []string{"a", "b", "c"} {
+		in.Jobs = append(in.Jobs, Job{Name: name, Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 600 * bourse.Second,
+			MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}})
+	}
+	d := new(Planner).Plan(in)
+	for i, want := range []bourse.Time{10 * sec, 730 * sec, 1450 * sec} {
+		if list := d.Jobs[i].Alternatives; len(list) != 1 || list[0].Start() != want {
+			t.Errorf("job %d has %+v, want one at %v", i, list, want)
+		}
+	}
+}
+
 func TestPlan_IsAFunctionOfWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

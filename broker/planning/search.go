@@ -36,7 +36,7 @@ func (c *chooser) searchClear() {
 		c.rest[g] = append(c.rest[g][:0], d.clear[g]...)
 	}
 	for i := range c.o.Jobs {
-		for _, part := range c.o.Jobs[i].parts(&in.Jobs[i]) {
+		for _, part := range c.o.Jobs[i].parts(d, &in.Jobs[i]) {
 			c.rest[part.Group].Add(max(part.Start, c.rest[part.Group][0].At), part.End, -int(part.Count))
 		}
 	}

@@ -61,7 +61,8 @@ func (d *Draft) crowded(o *Outcome) []bool {
 				clear[g], first[g] = d.clear[g].Clone(), i
 			}
 			several[g] = several[g] || first[g] != i
-			clear[g].Add(max(l.What.Start, clear[g][0].At), l.What.End, -l.What.Nodes) // an offer may begin late
+			start, end := d.Groups[g].Padded(l.What.Start, l.What.End)
+			clear[g].Add(max(start, clear[g][0].At), end, -l.What.Nodes) // an offer may begin late
 			crowded[g] = crowded[g] || clear[g].Min(l.What.Start, l.What.End) < 0
 		}
 	}

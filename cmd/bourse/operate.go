@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -208,6 +211,17 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 		w.AppendRow(table.Row{cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear, g.Performance, g.Price})
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
+	if len(s.Shares) > 0 {
+		w := report.NewTable("VO", "share", "held", "<state")
+		for _, v := range s.Shares {
+			state := ""
+			if v.LetGo {
+				state = "let go: not heard any more"
+			}
+			w.AppendRow(table.Row{cmp.Or(v.VO, "all"), percent(v.Share), percent(v.Held), state})
+		}
+		fmt.Fprintf(out, "\n%s\nshares of the node-time of the next %s\n", w.Render(), s.Shares[0].Span)
+	}
 	if len(s.Brokers) > 0 {
 		w := report.NewTable("broker", "paid", "pending")
 		for i := range s.Brokers {
@@ -216,6 +230,11 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 		}
 		fmt.Fprintf(out, "\n%s\n", w.Render())
 	}
+}
+
+// percent writes a share to a tenth of a percent.
+func percent(share float64) string {
+	return strconv.FormatFloat(math.Round(1000*share)/10, 'f', -1, 64) + " %"
 }
 
 func because(why string) string {

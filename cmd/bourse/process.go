@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -376,6 +377,7 @@ func (p *process) apiURL() string {
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
 	o.Ready, o.Mirror, o.VOs, o.Brokers = p.waiting, p.mirrorState, p.voNames, p.brokers
+	o.LetGo = func(vo string) bool { return p.vos != nil && !slices.Contains(p.voNames(), vo) }
 	if p.reread != nil {
 		o.Reload = p.reload
 	}

@@ -77,6 +77,14 @@ func managedConfig(cfg *configs.SiteProcess) managed.Config {
 	return c
 }
 
+// pad has a site offer its groups with the padding that its cluster leaves after a window.
+func pad(agent *sites.Config, by bourse.Duration) {
+	agent.Groups = slices.Clone(agent.Groups)
+	for i := range agent.Groups {
+		agent.Groups[i].Padding = by
+	}
+}
+
 // mapped is as whom the work of all users runs.
 func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
 	for _, a := range cfg.Mapping() {
@@ -87,7 +95,7 @@ func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
 
 // localCluster has processes of this machine, which answers at once: its looks are
 // taken more often than those at a resource manager.
-func localCluster(p *process, cfg *configs.SiteProcess, _ *sites.Config) (behind, error) {
+func localCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
 	c := managedConfig(cfg)
 	for _, g := range cfg.Groups {
 		names := make([]string, g.Nodes)
@@ -98,6 +106,7 @@ func localCluster(p *process, cfg *configs.SiteProcess, _ *sites.Config) (behind
 	}
 	c.Limits = managed.Limits{LookEvery: 500 * bourse.Millisecond, LookWithin: 2 * bourse.Second, CommandTimeout: bourse.Minute,
 		Late: 2 * bourse.Second, RetryEvery: 2 * bourse.Second, Padding: bourse.Second}
+	pad(agent, c.Limits.Padding)
 	binary, err := os.Executable()
 	if err != nil {
 		return behind{}, failed(err)

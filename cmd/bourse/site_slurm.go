@@ -46,6 +46,7 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	// may last and take effect: less than a leg may be late, so that it is known in time.
 	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute,
 		CommandTimeout: bourse.Duration(slurm.CommandLimit/time.Millisecond) + 5*bourse.Second, Late: 10 * bourse.Second}
+	pad(agent, c.Limits.Padding)
 	b.backend = managed.New(c)
 	return b, nil
 }

@@ -133,3 +133,37 @@ v.load({epoch: Date.UTC(2026, 10, 23), until: 8 * hour, sites: [], bars: [], job
 	}
 	b.isQuiet(t)
 }
+
+// The table of sites folds likewise, from the right: two runs side by side have half the
+// width each.
+func TestView_TableOfSitesFitsHalfAPage(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sites.html")
+	text := `<!DOCTYPE html><html><head><meta charset="utf-8"><style>` + view.Style() + ` body{margin:0 1.25rem}</style></head><body class="view"><main></main><script>` + view.Script() + `
+const v = createView(document.querySelector("main"));
+v.load({until: 8, siteColumns: ["Nodes", "Used", "By VOs", "Jobs done", "Mean wait", "Earned", "Price per node-hour", "Slowdown"].map(name => ({name, kind: "figure"})),
+	sites: [{name: "north-hall", groups: [{name: "main", nodes: 128}], cells: ["128", "81.3 %", "23.4 %", "12,345", "3:04:05", "123,456.78", "1.234", "17.25"].map(s => ({v: 1, s}))}]}).then(() => { document.documentElement.dataset.loaded = 1; });
+</script></body></html>`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := openPage(t, file)
+	b.loaded(t)
+	const fits, shown = `v.siteTable.scroll.scrollWidth <= v.siteTable.scroll.clientWidth`, `v.siteTable.heads.filter(h => h.offsetWidth).map(h => h.textContent).join(", ")`
+	for _, as := range []struct {
+		width int64
+		all   bool
+	}{{1280, true}, {620, false}, {390, false}} {
+		b.do(t, chromedp.EmulateViewport(as.width, 900))
+		b.drawn(t)
+		heads := ask[string](t, b, shown)
+		if is := ask[bool](t, b, fits); !is || strings.HasSuffix(heads, "Slowdown") != as.all || !strings.HasPrefix(heads, "Site, Nodes, Used") || ask[bool](t, b, `v.siteTable.folds.hidden`) != as.all {
+			t.Errorf("%d pixels wide it shows %s; it fits: %v", as.width, heads, is)
+		}
+	}
+	b.do(t, script(`v.siteTable.open("north-hall")`))
+	if told := ask[string](t, b, `document.querySelector("tr.inside .story").textContent`); !strings.Contains(told, "Slowdown17.25") || !strings.Contains(told, "Earned123,456.78") {
+		t.Errorf("the open row has no word of what is folded: %s", told)
+	}
+	b.isQuiet(t)
+}

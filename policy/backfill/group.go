@@ -27,8 +27,8 @@ type Group struct {
 	resEnd   bourse.Time        // earliest end of a reservation
 	line     line
 
-	// work is free less the holds of blocked heads (valid while workOK), or
-	// under the conservative policy less all guarantees (always valid).
+	// work is free less the holds of blocked heads (valid while workOK). Under the
+	// conservative policy time is free less all guarantees (always valid).
 	work   bourse.Profile
 	workOK bool
 
@@ -46,7 +46,7 @@ type Group struct {
 	due   bourse.Time
 
 	horizon horizon
-	bounds  bounds
+	time    timeline
 	starts  []Start
 	state   State
 }
@@ -87,7 +87,8 @@ func New(nodes int, policy Policy, now bourse.Time) *Group {
 		due:    bourse.Never,
 	}
 	if policy.Conservative() {
-		g.work = g.free.Clone()
+		g.time.reset(g.free, nil, nil, nil)
+		g.time.all, g.time.worth = false, worthMarks
 	}
 	return g
 }
@@ -115,12 +116,15 @@ func (g *Group) Advance(now bourse.Time) {
 	}
 	g.now = now
 	g.free.From(now)
-	if g.workOK || g.policy.Conservative() {
+	if g.workOK {
 		g.work.From(now)
 	}
 	if g.sure != nil {
 		g.sure.From(now)
 		g.kept.From(now)
+	}
+	if g.policy.Conservative() {
+		g.time.advance(now)
 	}
 	if g.resEnd <= now {
 		g.reserved = slices.DeleteFunc(g.reserved, func(r Reserved) bool { return r.End <= now })
@@ -157,7 +161,11 @@ func (g *Group) Arrive(q Queued) bool {
 		return false
 	}
 	q.Guarantee = bourse.Never
-	if i := g.line.add(q); i < g.seen {
+	i := g.line.add(q)
+	if g.policy.Conservative() {
+		g.time.arrive(i, &q)
+	}
+	if i < g.seen {
 		// It goes before jobs that hold: their holds are found anew.
 		if g.policy.Conservative() {
 			g.seen = i
@@ -170,6 +178,9 @@ func (g *Group) Arrive(q Queued) bool {
 
 // compact drops the queue's dead entries, keeping the marks into it.
 func (g *Group) compact() {
+	if g.policy.Conservative() {
+		g.time.compact(g.line.jobs, g.line.head)
+	}
 	g.seen = g.line.compact(g.seen)
 	if !g.policy.Conservative() {
 		g.workOK = false
@@ -196,7 +207,7 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 	if s < e {
 		g.free.Add(s, e, n)
 		if g.policy.Conservative() {
-			g.work.Add(s, e, n)
+			g.time.giveBack(s, e, n)
 		}
 	}
 	if s < e || !g.policy.Conservative() {
@@ -229,8 +240,8 @@ func (g *Group) Cancel(id int64) bool {
 		if q.ID != id || q.Nodes == gone {
 			continue
 		}
-		if at := q.Guarantee; at < bourse.Never {
-			g.work.Add(at, at.Add(q.Estimate), q.Nodes)
+		if g.policy.Conservative() {
+			g.time.cancel(int32(i))
 		}
 		g.line.remove(i)
 		delete(g.ids, id)

@@ -43,6 +43,7 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 			w.v.most = rapid.IntRange(1, 2).Draw(t, "most")
 			w.g.Limit(gate{w.v.most, w.g})
 		}
+		w.g.time.worth = rapid.SampledFrom([]int{0, 3, worthMarks}).Draw(t, "marks from")
 		for range rapid.IntRange(1, 60).Draw(t, "instants") {
 			w.instant()
 			w.now++
@@ -213,6 +214,11 @@ func (w *world) compare() {
 	slices.SortFunc(running, func(a, b Running) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID)) })
 	if !slices.Equal(s.Running, running) || !slices.Equal(s.Reserved, w.v.reserved) {
 		w.Fatalf("at %v: running %v, reserved %v; naive %v, %v", w.now, s.Running, s.Reserved, running, w.v.reserved)
+	}
+	if w.v.policy.Conservative() {
+		if err := auditTimeline(w.g); err != nil {
+			w.Fatalf("at %v: %v", w.now, err)
+		}
 	}
 	if w.g.Waiting() != len(w.v.queue) {
 		w.Fatalf("at %v: %d wait, naive %d", w.now, w.g.Waiting(), len(w.v.queue))

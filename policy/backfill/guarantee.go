@@ -12,7 +12,7 @@ func (g *Group) settle() {
 	}
 	if g.again {
 		g.again = false
-		g.compress(len(g.work) > worthBounds)
+		g.compress(g.line.len() >= g.time.worth)
 	}
 	if g.gate != nil {
 		g.seen = g.line.head // somebody may have a turn again
@@ -27,9 +27,15 @@ func (g *Group) settle() {
 
 // place guarantees job i its earliest fit beside all other guarantees.
 func (g *Group) place(i int) {
-	q := &g.line.jobs[i]
-	at := g.earliest(q)
-	g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+	from := g.now
+	if g.sure != nil {
+		from = g.earliest(&g.line.jobs[i], &g.time)
+	}
+	g.guarantee(i, g.time.place(int32(i), from))
+}
+
+// guarantee writes when job i has its place.
+func (g *Group) guarantee(i int, at bourse.Time) {
 	g.line.guarantee(i, at)
 	g.due = min(g.due, at)
 }
@@ -37,57 +43,35 @@ func (g *Group) place(i int) {
 // compress moves the guarantees forward in queue order, each to its earliest fit
 // beside the others as they then stand: never later than it was. Who moves leaves
 // room that a job before it, which the walk has passed, might take: a second walk
-// would find more, and is not walked (decision 34). Bounded, it remembers what was
-// found impossible.
-func (g *Group) compress(bounded bool) {
-	l, from := &g.line, g.now
-	g.bounds.forget()
-	for i := l.head; i < len(l.jobs); i++ {
-		q := &l.jobs[i]
-		if q.Nodes == gone || q.Guarantee == bourse.Never {
-			continue
+// would find more, and is not walked (decision 34). With marks it looks at those
+// only who might move.
+func (g *Group) compress(marks bool) {
+	t := &g.time
+	if !marks {
+		t.all, t.zones = true, t.zones[:0]
+		for i := g.line.head; i < len(t.places); i++ {
+			if p := &t.places[i]; p.start != none {
+				p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
+				g.forward(int32(i))
+			}
 		}
-		if bounded {
-			from = g.bounds.before(q)
-		}
-		v := q.Guarantee
-		at := earlier(g.work, from, q.Nodes, q.Estimate, v)
-		if bounded {
-			g.bounds.note(q, at)
-		}
-		if at == v {
-			continue
-		}
-		// Where the new place overlaps the old one nothing changes.
-		full := at.Add(q.Estimate)
-		g.work.Add(at, min(v, full), -q.Nodes)
-		g.work.Add(max(v, full), v.Add(q.Estimate), q.Nodes)
-		if bounded {
-			g.bounds.rise(max(v, full))
-		}
-		l.guarantee(i, at)
-		g.due = min(g.due, at)
+		return
+	}
+	t.ready(g.nodes)
+	for i := t.marked(0); i != none; i = t.marked(i + 1) {
+		t.unmark(i)
+		g.forward(i)
 	}
 }
 
-// earlier is the earliest fit, from the opening of p on, of n nodes for d that
-// stand in p over [v, v+d) already, or v; there must be none before from. Where
-// they stand they do not hinder themselves, so a start before v need only find
-// room up to v.
-func earlier(p bourse.Profile, from bourse.Time, n int, d bourse.Duration, v bourse.Time) bourse.Time {
-	for i := p.Index(from); i < len(p) && p[i].At < v; {
-		if p[i].Free < n {
-			i++
-			continue
-		}
-		start := p[i].At
-		for full := min(start.Add(d), v); p[i].Free >= n; {
-			if i++; i == len(p) || p[i].At >= full {
-				return start
-			}
-		}
+// forward moves job i to its earliest fit, if that is before its guarantee.
+func (g *Group) forward(i int32) {
+	t := &g.time
+	if k := t.earlier(i); k != t.places[i].start {
+		at := t.list[k].at
+		t.move(i, k)
+		g.guarantee(int(i), at)
 	}
-	return v
 }
 
 // startGuaranteed starts, in queue order, the jobs whose guarantee has come.
@@ -99,7 +83,7 @@ func (g *Group) startGuaranteed() {
 	for i := l.due(l.head, g.now); i >= 0; i = l.due(i+1, g.now) {
 		q := &l.jobs[i]
 		if !g.mayRun(q) {
-			g.work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
+			g.time.cancel(int32(i))
 			if g.barred(q) {
 				l.guarantee(i, bourse.Never) // another one once it may start
 			} else {
@@ -130,8 +114,8 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 		g.rise()
 		return
 	}
-	if g.work.Min(s, e) >= n {
-		g.work.Add(s, e, -n)
+	if g.time.fewest(s, e) >= n {
+		g.time.take(s, e, n)
 		return
 	}
 	l := &g.line
@@ -141,11 +125,12 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 		if q.Nodes == gone || q.Guarantee == bourse.Never && g.barred(q) {
 			continue
 		}
-		end := q.Guarantee.Add(q.Estimate)
-		if q.Guarantee == bourse.Never || g.work.Min(q.Guarantee, end) < q.Nodes {
-			g.place(i)
-			continue
+		at := q.Guarantee
+		if at == bourse.Never || g.work.Min(at, at.Add(q.Estimate)) < q.Nodes {
+			at = g.earliest(q, &g.work)
+			g.guarantee(i, at)
 		}
-		g.work.Add(q.Guarantee, end, -q.Nodes)
+		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
 	}
+	g.time.reset(g.free, g.running, g.reserved, l.jobs)
 }

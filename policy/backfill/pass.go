@@ -129,7 +129,7 @@ func (g *Group) hold(end int) bool {
 		if q.Nodes == gone || g.barred(q) {
 			continue
 		}
-		if at := g.earliest(q); at < bourse.Never {
+		if at := g.earliest(q, &g.work); at < bourse.Never {
 			g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
 		}
 		g.held++
@@ -144,8 +144,11 @@ func (g *Group) start(i int, kind Class) {
 	end := g.now.Add(q.Estimate)
 	g.line.remove(i)
 	g.free.Add(g.now, end, -q.Nodes)
-	if g.workOK && !g.policy.Conservative() {
+	if g.workOK {
 		g.work.Add(g.now, end, -q.Nodes)
+	}
+	if g.policy.Conservative() {
+		g.time.start(int32(i))
 	}
 	r := Running{ID: q.ID, Nodes: q.Nodes, Start: g.now, End: end}
 	if g.sure != nil {

@@ -35,11 +35,16 @@ func (g *Group) mayRun(q *Queued) bool {
 	return (g.sure == nil || g.sure.Min(g.now, g.now.Add(q.Longest())) >= q.Nodes) && !g.barred(q)
 }
 
+// room is what is free beside holds or guarantees.
+type room interface {
+	EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time
+}
+
 // earliest is where a job that is blocked fits into the work. By predictions it also
 // has all of its limit before the next reservation of its nodes; of jobs that run now
 // it is hoped that they have ended, unless it would start at once.
-func (g *Group) earliest(q *Queued) bourse.Time {
-	at := g.work.EarliestFit(g.now, q.Nodes, q.Estimate)
+func (g *Group) earliest(q *Queued, work room) bourse.Time {
+	at := work.EarliestFit(g.now, q.Nodes, q.Estimate)
 	if g.sure == nil {
 		return at
 	}
@@ -51,7 +56,7 @@ func (g *Group) earliest(q *Queued) bourse.Time {
 		if whole.Min(at, at.Add(q.Longest())) >= q.Nodes {
 			break
 		}
-		at = g.work.EarliestFit(whole.EarliestFit(at, q.Nodes, q.Longest()), q.Nodes, q.Estimate)
+		at = work.EarliestFit(whole.EarliestFit(at, q.Nodes, q.Longest()), q.Nodes, q.Estimate)
 	}
 	return at
 }

@@ -1,7 +1,5 @@
 package backfill
 
-import "github.com/bourse-grid/bourse"
-
 // Resume has a job run on that was started before the group was made, as when
 // the owner of a group comes back after a crash; it reports whether it could:
 // not if its id is there already, its planned end has passed, or its nodes are
@@ -55,12 +53,9 @@ func Restore(s *State) *Group {
 		g.again = true
 		return g
 	}
-	g.work = append(g.work[:0], g.free...)
 	for i := range g.line.jobs {
-		if q := &g.line.jobs[i]; q.Guarantee < bourse.Never {
-			g.work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
-			g.due = min(g.due, q.Guarantee)
-		}
+		g.due = min(g.due, g.line.jobs[i].Guarantee)
 	}
+	g.time.reset(g.free, g.running, g.reserved, g.line.jobs)
 	return g
 }

@@ -111,7 +111,10 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 func (f *Finder) takeAny(windows []bourse.Window) {
 	var parts []bourse.Part
 	for i := range windows {
-		parts = append(parts, windows[i].Parts...)
+		for _, p := range windows[i].Parts {
+			p.Start, p.End = f.list.padded(p.Group, p.Start, p.End)
+			parts = append(parts, p)
+		}
 	}
 	for _, p := range bourse.Cover(parts) {
 		f.list.take(p.Group, int(p.Count), p.Start, p.End)

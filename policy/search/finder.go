@@ -253,7 +253,7 @@ func (f *Finder) Take() {
 	l, w := f.list, &f.found
 	if l.fungible {
 		for _, p := range w.Parts {
-			l.take(p.Group, int(p.Count), p.Start, p.End)
+			l.Add(p.Group, -int(p.Count), p.Start, p.End)
 		}
 		return
 	}

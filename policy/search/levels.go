@@ -21,9 +21,25 @@ func levelSlot(group int32, s bourse.Level) slot {
 	return slot{start: s.Start, end: s.End, tie: int64(group), class: group, count: int32(s.Count)}
 }
 
-// Add changes the number of free nodes of a group over [from, to) by n, negative to
-// take. The list must be of fungible groups; from is not before it begins.
-func (l *List) Add(group int32, n int, from, to bourse.Time) { l.take(group, -n, from, to) }
+// Add changes the number of free nodes of a group over [from, to), and the group's padding
+// around it, by n, negative to take. The list must be of fungible groups; from is not
+// before it begins.
+func (l *List) Add(group int32, n int, from, to bourse.Time) {
+	from, to = l.padded(group, from, to)
+	l.take(group, -n, from, to)
+}
+
+// padded is what a window over [from, to) takes from others. Of two windows that are on the
+// same nodes one after the other both take the time between: for so long a node more than
+// is kept seems taken, since counts do not say which nodes it is.
+func (l *List) padded(g int32, from, to bourse.Time) (bourse.Time, bourse.Time) {
+	x := &l.groups[g]
+	if x.Padding == 0 {
+		return from, to
+	}
+	from, to = x.Padded(from, to)
+	return max(from, l.levels[g].free[0].At), to
+}
 
 // Free is how many nodes of a group of a fungible list are free. It is to be read at
 // once: it follows Add.

@@ -85,6 +85,7 @@ func TestSelect_EqualsExhaustiveEnumeration(t *testing.T) {
 		jobs := drawJobs(t)
 		given := drawLimits(t, jobs)
 		goal := Goal(rapid.IntRange(0, 2).Draw(t, "goal"))
+		s.stages.back.least = rapid.SampledFrom([]int{1, 20, trailRoom}).Draw(t, "trail")
 		got := s.Select(jobs, goal, given)
 		want, limits := selectAll(jobs, goal, given)
 		if limits.Cost != Auto && got.Limits != limits {

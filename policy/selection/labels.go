@@ -35,8 +35,8 @@ type stages struct {
 	options []option
 	jobs    []int   // the jobs with alternatives
 	first   []int   // options[first[k]:first[k+1]] are those of jobs[k]
-	labels  []label // of all stages, the last job's first
-	starts  []int   // labels[starts[d]:starts[d+1]] are those of the d-th stage from the last
+	front   []label // of the stage run over last
+	back    trail   // how they came about
 	a, b    []label // scratch of a stage
 	relaxed relaxation
 	value   int64 // the sum of g found
@@ -60,24 +60,23 @@ func (s *stages) solve(jobs [][]Alternative, most bourse.Time, z, g criterion, l
 		return false
 	}
 	best := s.relaxed.open(s, limit)
-	s.labels = append(s.labels[:0], label{option: -1, next: -1})
-	s.starts = append(s.starts[:0], 0, 1)
+	s.front = append(s.front[:0], label{option: -1, next: -1})
+	s.back.open(chosen != nil)
 	for k := n - 1; k >= 0; k-- {
 		least -= s.options[s.first[k]].z
 		s.relaxed.leave(k)
-		before := s.labels[s.starts[n-1-k]:s.starts[n-k]]
 		cell := int64(1)
-		merged := s.stage(k, before, limit-least, best, limit, bound, cell)
+		merged := s.stage(k, s.front, limit-least, best, limit, bound, cell)
 		for merged == nil { // too many: round z up to a grid
 			s.grid = true
 			cell = max(cell*2, limit/int64(max(bound/2, 1))+1)
-			merged = s.stage(k, before, limit-least, best, limit, bound, cell)
+			merged = s.stage(k, s.front, limit-least, best, limit, bound, cell)
 		}
 		if len(merged) == 0 {
 			return s.fallback(chosen)
 		}
-		s.labels = append(s.labels, merged...)
-		s.starts = append(s.starts, len(s.labels))
+		s.front = append(s.front[:0], merged...)
+		s.back.add(merged)
 	}
 	return s.trace(chosen)
 }
@@ -191,19 +190,17 @@ func (s *stages) precedes(a, b *label) bool {
 
 // trace follows the best label of the first job through the stages.
 func (s *stages) trace(chosen []int) bool {
-	n := len(s.jobs)
-	last := s.labels[s.starts[n]:s.starts[n+1]]
-	at := len(last) - 1 // g falls as z grows
-	s.value = last[at].g
+	at := len(s.front) - 1 // g falls as z grows
+	s.value = s.front[at].g
 	if chosen == nil {
 		return true
 	}
 	for j := range chosen {
 		chosen[j] = -1
 	}
-	for k := range n {
-		l := s.labels[s.starts[n-k]+at]
-		chosen[s.jobs[k]] = int(s.options[l.option].index)
+	for k, j := range s.jobs {
+		l := s.back.stages[len(s.jobs)-1-k][at]
+		chosen[j] = int(s.options[l.option].index)
 		at = int(l.next)
 	}
 	return true

@@ -147,9 +147,14 @@ func BenchmarkCycles_Paper25000(b *testing.B) {
 }
 
 // BenchmarkSelect_Batch selects for a batch as large as a broker's.
-func BenchmarkSelect_70Jobs10Alternatives(b *testing.B) {
+func BenchmarkSelect_70Jobs10Alternatives(b *testing.B) { benchSelect(b, 70) }
+
+func BenchmarkSelect_1000Jobs10Alternatives(b *testing.B)  { benchSelect(b, 1000) }
+func BenchmarkSelect_10000Jobs10Alternatives(b *testing.B) { benchSelect(b, 10000) }
+
+func benchSelect(b *testing.B, n int) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	jobs := make([][]selection.Alternative, 70)
+	jobs := make([][]selection.Alternative, n)
 	for j := range jobs {
 		scale := 1 + rng.Float64()*9
 		for i := range 10 {
@@ -162,8 +167,9 @@ func BenchmarkSelect_70Jobs10Alternatives(b *testing.B) {
 	for _, g := range []selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish} {
 		b.Run(g.String(), func(b *testing.B) {
 			var s selection.Selector
+			b.ReportAllocs()
 			for b.Loop() {
-				if s.Select(jobs, g, auto).Grid {
+				if s.Select(jobs, g, auto).Grid && n < 1000 {
 					b.Fatal("grid")
 				}
 			}

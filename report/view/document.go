@@ -209,9 +209,36 @@ func At(t bourse.Time) *int64 {
 	return &v
 }
 
-// Packed is JSON as base64 of DEFLATE.
+// Packed is JSON or columns as base64 of DEFLATE, or where a Feed brings that.
 type Packed struct {
-	Packed string `json:"packed"`
+	Packed string `json:"packed,omitempty"`
+	Feed   int    `json:"feed,omitempty"` // from 1
+}
+
+// Feeds takes what is packed out of a document, so that a page can hold it after the
+// document and it is read while the page comes. Its fields are left with the numbers of
+// their Feeds, which stand in the order in which a view reads them.
+func (d *Document) Feeds() []string {
+	var list []string
+	take := func(p Packed) Packed {
+		list = append(list, p.Packed)
+		return Packed{Feed: len(list)}
+	}
+	field := func(f *any) {
+		if p, ok := (*f).(Packed); ok {
+			*f = take(p)
+		}
+	}
+	field(&d.Jobs)
+	field(&d.Loads)
+	if p, ok := d.Bars.(*PackedBars); ok {
+		bars := *p
+		bars.Parts = take(p.Parts)
+		bars.Columns = take(p.Columns)
+		d.Bars = &bars
+	}
+	field(&d.Stories)
+	return list
 }
 
 // Pack packs a field of a Document.
@@ -220,5 +247,5 @@ func Pack(v any) (Packed, error) {
 	if err != nil {
 		return Packed{}, err
 	}
-	return Packed{deflate(text)}, nil
+	return Packed{Packed: deflate(text)}, nil
 }

@@ -93,7 +93,7 @@ export class Gantt extends EventTarget {
   // words tell a bar, as the tooltips of gantt.svg do.
   words(bar) {
     const { store } = this, { bars, doc } = store, row = store.rows[store.row(bar)], kind = bars.kind[bar];
-    const when = `${count(bars.nodes[bar], "node")}, ${moment(bars.start[bar], doc.epoch)} to ${moment(bars.end[bar], doc.epoch)} (${spanWords(bars.end[bar] - bars.start[bar])})`;
+    const when = `${count(bars.nodes[bar], "node")}, ${moment(bars.start(bar), doc.epoch)} to ${moment(bars.end(bar), doc.epoch)} (${spanWords(bars.end(bar) - bars.start(bar))})`;
     const where = `${store.sites[row.site].name}/${row.name}`;
     if (kind < kinds.leg) return `${where}, local job ${bars.number[bar]}: ${when}, ${how[kind]}`;
     const job = store.job(bar), part = bars.number[bar], { parts } = bars;
@@ -111,12 +111,12 @@ export class Gantt extends EventTarget {
     if (bar !== null && move) {
       const { bars } = this.store, { span } = this, row = this.store.row(bar), site = this.store.sites[this.store.rows[row].site];
       if (!this.open.has(site.name)) this.toggle(this.store.rows[row].site, true);
-      const length = bars.end[bar] - bars.start[bar], size = span.to - span.from;
+      const length = bars.end(bar) - bars.start(bar), size = span.to - span.from;
       const [a, b] = this.store.within(row, span.from, span.to);
       const dense = this.painter && (b - a) * 24 > (this.painter.width - this.painter.left) * (this.items.find(i => i.row === row)?.h ?? 20);
-      if (dense || length < size / 400 || bars.start[bar] < span.from || bars.end[bar] > span.to) {
+      if (dense || length < size / 400 || bars.start(bar) < span.from || bars.end(bar) > span.to) {
         const around = Math.max(length * 6, dense ? size * Math.min(1, 0.5 / ((b - a) * 24 / 20_000)) : 0, 600_000);
-        span.show((bars.start[bar] + bars.end[bar] - Math.min(around, Math.max(size, length * 3))) / 2, (bars.start[bar] + bars.end[bar] + Math.min(around, Math.max(size, length * 3))) / 2);
+        span.show((bars.start(bar) + bars.end(bar) - Math.min(around, Math.max(size, length * 3))) / 2, (bars.start(bar) + bars.end(bar) + Math.min(around, Math.max(size, length * 3))) / 2);
       }
       const item = this.items.find(i => i.row === row);
       if (item && (item.y < this.box.scrollTop + 30 || item.y + item.h > this.box.scrollTop + this.box.clientHeight)) this.box.scrollTop = item.y - 60;

@@ -10,15 +10,15 @@ import { kinds } from "./pack.js";
 // none. Bars of more nodes than are free lie over others.
 export function lay(bars, first, last, nodes) {
   const n = last - first, begin = new Int32Array(n + 1), pieces = [], gaps = [[0, nodes]];
-  const lasts = i => bars.end[first + i] > bars.start[first + i]; // not rounded to nothing
-  const byEnd = new Int32Array(n).map((_, i) => i).filter(lasts).sort((a, b) => bars.end[first + a] - bars.end[first + b] || a - b);
+  const lasts = i => bars.end(first + i) > bars.start(first + i); // not rounded to nothing
+  const byEnd = new Int32Array(n).map((_, i) => i).filter(lasts).sort((a, b) => bars.end(first + a) - bars.end(first + b) || a - b);
   let over = 0;
   const give = i => {
     for (let k = begin[i]; k < begin[i + 1]; k += 2) free(gaps, pieces[k], pieces[k + 1]);
   };
   for (let i = 0; i < n; i++) {
-    const at = bars.start[first + i], vo = bars.kind[first + i] >= kinds.leg;
-    for (; over < byEnd.length && bars.end[first + byEnd[over]] <= at; over++) give(byEnd[over]);
+    const at = bars.start(first + i), vo = bars.kind[first + i] >= kinds.leg;
+    for (; over < byEnd.length && bars.end(first + byEnd[over]) <= at; over++) give(byEnd[over]);
     begin[i] = pieces.length;
     begin[i + 1] = begin[i];
     if (bars.kind[first + i] === kinds.held) continue;

@@ -20,7 +20,7 @@ type PackedBars struct {
 	Unit    int64  `json:"unit"`    // of times, in milliseconds
 	Rows    []int  `json:"rows"`    // bars of each group, in the order of the sites
 	Planes  []int  `json:"planes"`  // of 24, those that are there
-	Columns string `json:"columns"` // base64 of DEFLATE: start, length, nodes, kind, number, used; four planes each
+	Columns Packed `json:"columns"` // start, length, nodes, kind, number, used; four planes each
 	Parts   Packed `json:"parts"`   // of the legs, in the order of the bars: lists by column
 }
 
@@ -96,7 +96,7 @@ func PackBars(rows [][]Bar, jobs []string) (*PackedBars, error) {
 			p.Planes, there = append(p.Planes, k), append(there, plane...)
 		}
 	}
-	p.Columns = deflate(there)
+	p.Columns = Packed{Packed: deflate(there)}
 	var err error
 	p.Parts, err = Pack(legs)
 	return p, err

@@ -101,7 +101,7 @@ export class Painter {
   boxes(item, bar, each) {
     const { store } = this, first = store.bars.first[item.row], nodes = store.rows[item.row].nodes;
     const laid = store.laid[item.row] ??= lay(store.bars, first, store.bars.first[item.row + 1], nodes);
-    const x = this.x(store.bars.start[bar]), w = Math.max(0.6, this.x(store.bars.end[bar]) - x), y = item.band.y - this.scroll, scale = item.band.h / nodes;
+    const x = this.x(store.bars.start(bar)), w = Math.max(0.6, this.x(store.bars.end(bar)) - x), y = item.band.y - this.scroll, scale = item.band.h / nodes;
     if (store.bars.kind[bar] === kinds.held) return each(x, y, w, Math.min(store.bars.nodes[bar], nodes) * scale);
     for (let p = laid.begin[bar - first]; p < laid.begin[bar - first + 1]; p += 2) each(x, y + laid.pieces[p] * scale, w, laid.pieces[p + 1] * scale);
   }
@@ -110,7 +110,7 @@ export class Painter {
     const { g, inks, store, span } = this, { bars } = store, fine = h / store.rows[item.row].nodes < 4 ? 0.25 : 0.6;
     const layers = new Map(), labels = [], held = [];
     for (let i = a; i < b; i++) {
-      if (bars.end[i] <= span.from) continue;
+      if (bars.end(i) <= span.from) continue;
       const kind = bars.kind[i], leg = kind === kinds.leg, part = bars.number[i];
       if (kind === kinds.held) { if (this.held) held.push(i); continue; }
       let best = null;

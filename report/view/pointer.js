@@ -94,7 +94,7 @@ function nearest(gantt) {
   for (const item of gantt.items) {
     if (item.row === undefined || item.y + item.h < gantt.box.scrollTop) continue;
     const found = inRow(gantt, item.row, gantt.span.from);
-    if (found !== undefined && gantt.store.bars.start[found] < gantt.span.to) return found;
+    if (found !== undefined && gantt.store.bars.start(found) < gantt.span.to) return found;
   }
   for (const s of gantt.shown) { // all sites are closed
     const site = gantt.store.sites[s];
@@ -108,7 +108,7 @@ function nearest(gantt) {
 // inRow is the first bar of a row that ends after an instant.
 function inRow({ store }, row, t) {
   const [a] = store.within(row, t, t), { bars } = store;
-  for (let i = a; i < bars.first[row + 1]; i++) if (bars.end[i] > t) return i;
+  for (let i = a; i < bars.first[row + 1]; i++) if (bars.end(i) > t) return i;
 }
 
 // beside is the next bar of the same row.
@@ -122,6 +122,6 @@ function across(gantt, by) {
   const { store, lit } = gantt, rows = gantt.shown.flatMap(s => store.sites[s].groups.map((_, k) => store.sites[s].first + k));
   for (let k = rows.indexOf(store.row(lit)) + by; k >= 0 && k < rows.length; k += by) {
     const [a, b] = [store.bars.first[rows[k]], store.bars.first[rows[k] + 1]];
-    if (a < b) return inRow(gantt, rows[k], store.bars.start[lit]) ?? b - 1;
+    if (a < b) return inRow(gantt, rows[k], store.bars.start(lit)) ?? b - 1;
   }
 }

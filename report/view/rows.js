@@ -44,7 +44,7 @@ export function density(store, first, last, from, to, n) {
     for (let i = a; i < b; i++) {
       const kind = bars.kind[i];
       if (kind === 6) continue; // held, and not run
-      const left = Math.max(0, (bars.start[i] - from) * scale), right = Math.min(n, (bars.end[i] - from) * scale);
+      const left = Math.max(0, (bars.start(i) - from) * scale), right = Math.min(n, (bars.end(i) - from) * scale);
       if (right <= left) continue;
       const mean = kind >= 4 ? vo : local, whole = kind >= 4 ? voWhole : localWhole, used = bars.used[i];
       const l = left | 0, r = right | 0;

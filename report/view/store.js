@@ -1,11 +1,11 @@
 // The document as it stands: load takes one, update merges one into it.
 
-import { kinds, newBars, unpack, unpackBars, unpackJobs } from "./pack.js";
+import { Bars, kinds, unpack, unpackBars, unpackJobs } from "./pack.js";
 
 const byKey = (list, key) => new Map((list ?? []).map(x => [x[key], x]));
 
 export class Store {
-  doc = {}; jobs = []; sites = []; rows = []; bars = newBars(0, 0); stories = null;
+  doc = {}; jobs = []; sites = []; rows = []; bars = new Bars(0, 0); stories = null;
   #plain = new Map(); // bars by id, where they came plain
   #packedStories = null;
 
@@ -13,14 +13,16 @@ export class Store {
   constructor(newest) { this.newest = newest; }
 
   async load(doc) {
-    this.doc = { ...doc };
-    [this.jobs, this.doc.loads, this.#plain] = [await unpackJobs(doc.jobs), await unpack(doc.loads), byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
+    const jobs = await unpackJobs(doc.jobs), loads = await unpack(doc.loads), bars = doc.bars?.columns && await unpackBars(doc.bars);
+    this.doc = { ...doc, loads };
+    this.jobs = jobs;
+    this.#plain = byKey(Array.isArray(doc.bars) ? doc.bars : [], "id");
     this.#packedStories = doc.stories;
     this.stories = null;
     this.sites = doc.sites ?? [];
     this.#place();
-    if (doc.bars?.columns) {
-      this.bars = await unpackBars(doc.bars);
+    if (bars) {
+      this.bars = bars;
       this.#order = [];
       this.#renew();
     } else {
@@ -53,27 +55,26 @@ export class Store {
     const lists = this.rows.map(() => []);
     for (const b of this.#plain.values()) lists[rowOf.get(b.site + "\n" + b.group)]?.push(b);
     this.#order = [];
-    const bars = newBars(lists.reduce((n, l) => n + l.length, 0), lists.length), jobs = new Map(this.jobs.map((j, i) => [j.id, i]));
+    const n = lists.reduce((n, l) => n + l.length, 0), bars = new Bars(n, lists.length), number = new Int32Array(n), jobs = new Map(this.jobs.map((j, i) => [j.id, i]));
     const local = b => b.kind < kinds.leg ? 1 : 0;
+    Object.assign(bars, { nodes: new Int32Array(n), kind: new Uint8Array(n), used: new Float32Array(n), numbers: () => number });
     let i = 0;
     lists.forEach((list, row) => {
-      let reach = -Infinity;
       list.sort((a, b) => a.start - b.start || local(a) - local(b) || b.nodes - a.nodes);
       for (const b of list) {
         this.#order.push(b.id);
-        [bars.start[i], bars.end[i], bars.nodes[i], bars.kind[i]] = [b.start, b.end, b.nodes, b.kind];
-        bars.reach[i] = reach = Math.max(reach, b.end);
-        bars.kinds[row] |= 1 << b.kind;
+        [bars.starts[i], bars.ends[i], bars.nodes[i], bars.kind[i]] = [b.start, b.end, b.nodes, b.kind];
         bars.used[i] = b.used ? b.used / 1000 : b.nodes;
-        bars.number[i] = b.local ?? 0;
+        number[i] = b.local ?? 0;
         if (!local(b)) {
           const p = bars.parts;
-          bars.number[i] = p.job.push(jobs.get(b.job) ?? -1) - 1;
+          number[i] = p.job.push(jobs.get(b.job) ?? -1) - 1;
           p.window.push(b.window ?? 0); p.part.push(b.part ?? 1); p.parts.push(b.parts ?? 1); p.cost.push(b.cost ?? 0); p.extra.push(b.extra ?? 0);
         }
         i++;
       }
       bars.first[row + 1] = i;
+      bars.index(row);
     });
     this.bars = bars;
     this.#renew();
@@ -133,18 +134,7 @@ export class Store {
     return low;
   }
 
-  // within are the first and the last bar of a row, exclusive, that may touch a span.
-  within(row, from, to) {
-    const { bars } = this, end = bars.first[row + 1];
-    const search = (list, v, low, high) => {
-      while (low < high) {
-        const middle = low + high >> 1;
-        if (list[middle] < v) low = middle + 1; else high = middle;
-      }
-      return low;
-    };
-    return [search(bars.reach, from, bars.first[row], end), search(bars.start, to, bars.first[row], end)];
-  }
+  within(row, from, to) { return this.bars.within(row, from, to); }
 
   async story(job) {
     this.stories ??= (await unpack(this.#packedStories)) ?? {};

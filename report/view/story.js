@@ -4,7 +4,7 @@ import { kinds } from "./pack.js";
 import { count, make, moment, money, spanWords } from "./words.js";
 
 // list is a list of what a job is, without what it has not.
-const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)]));
+export const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)]));
 
 // tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story,
 // actions(job) are its buttons.
@@ -17,7 +17,7 @@ export function tellJob(store, job, { show, explain, actions, table }) {
   const bars = store.barsOf(job);
   if (bars.length) panel.append(make("p", { class: "blocks" }, bars.length > 1 ? "Blocks: " : "Block: ", ...bars.slice(0, 40).map((bar, k) => {
     const row = store.rows[store.row(bar)], held = store.bars.kind[bar] === kinds.held ? ", held and not run" : "";
-    return make("button", { type: "button", onclick: () => show(store.barsOf(job)[k]) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start[bar], epoch)}${held}`);
+    return make("button", { type: "button", onclick: () => show(store.barsOf(job)[k]) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start(bar), epoch)}${held}`);
   })));
   if (table) panel.append(make("p", { class: "blocks" }, make("button", { type: "button", onclick: table }, "Show in the table of jobs")));
   const buttons = actions?.(job) ?? [];

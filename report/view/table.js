@@ -9,7 +9,7 @@ const page = 25; // rows at first; each press of "more" adds four times as many
 const left = { word: true, state: true };
 
 // read is the words of a cell, value what it sorts by.
-const read = (kind, v, epoch) => v === undefined || v === null ? "" : ({ at: () => moment(v, epoch), span: () => spanWords(v), money: () => money(v), figure: () => v.s ?? String(v) }[kind] ?? (() => String(v)))();
+export const read = (kind, v, epoch) => v === undefined || v === null ? "" : ({ at: () => moment(v, epoch), span: () => spanWords(v), money: () => money(v), figure: () => v.s ?? String(v) }[kind] ?? (() => String(v)))();
 const value = (kind, v) => v === undefined || v === null || v === "" ? undefined : kind === "figure" ? v.v ?? v : v;
 
 // Table shows rows: objects with cells and a key; of is what a row is of. Rows that are as

@@ -31,7 +31,8 @@
 //
 // A page that is served names Files' modules by <script type="module">, uPlot's script
 // before them, and view.css and uPlot's; it needs no 'unsafe-inline' but for styles. A
-// page that stands alone holds Style and Script, in which createView is a global.
+// page that stands alone holds Style and Script, in which createView is a global, and may hold
+// what is packed in Feeds beside its document.
 package view
 
 import (
@@ -64,15 +65,15 @@ var (
 	exports = regexp.MustCompile(`(?m)^export `)
 )
 
-// Script is all modules as one script that leaves createView, Span and uPlot behind.
+// Script is all modules as one script that leaves createView, Span, Feed and uPlot behind.
 func Script() string {
 	var b strings.Builder
 	b.WriteString(read(UPlotScript))
-	b.WriteString("\nconst {createView, Span} = (() => {\n\"use strict\";\n")
+	b.WriteString("\nconst {createView, Span, Feed} = (() => {\n\"use strict\";\n")
 	for _, name := range modules {
 		b.WriteString(exports.ReplaceAllString(imports.ReplaceAllString(read(name), ""), ""))
 	}
-	b.WriteString("return {createView, Span};\n})();\n")
+	b.WriteString("return {createView, Span, Feed};\n})();\n")
 	return b.String()
 }
 

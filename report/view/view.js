@@ -6,8 +6,8 @@ import { Store } from "./store.js";
 import { Span } from "./span.js";
 import { Gantt } from "./gantt.js";
 import { listen } from "./pointer.js";
-import { Table } from "./table.js";
-import { tellJob, tellLocal } from "./story.js";
+import { Table, read } from "./table.js";
+import { list, tellJob, tellLocal } from "./story.js";
 import { Charts } from "./charts.js";
 import { figures, front, share } from "./figures.js";
 import { count, keepFocus, make, moment } from "./words.js";
@@ -155,7 +155,7 @@ class View {
 
   // showSites fills the table of sites, by which the picture is sorted and filtered too.
   #showSites(doc, sites) {
-    const state = sites.some(s => s.state), columns = [{ name: "Site", kind: "word" }, ...(state ? [{ name: "State", kind: "state" }] : []), ...(doc.siteColumns ?? [])], key = JSON.stringify(columns);
+    const state = sites.some(s => s.state), columns = [{ name: "Site", kind: "word" }, ...(state ? [{ name: "State", kind: "state" }] : []), ...(doc.siteColumns ?? []).map((c, i, all) => ({ ...c, fold: all.length - i }))], key = JSON.stringify(columns);
     this.sites.hidden = !sites.length;
     if (key !== this.#siteKey) {
       this.#siteKey = key;
@@ -171,6 +171,7 @@ class View {
   #inside(site) {
     const at = () => this.store.sites.findIndex(s => s.name === site.name), actions = this.options.actions?.(site) ?? [];
     return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")),
+      list((this.store.doc.siteColumns ?? []).map((c, i) => [c.name, read(c.kind, site.cells?.[i], this.store.doc.epoch)])),
       make("p", { class: "blocks" }, make("button", { type: "button", onclick: () => { this.gantt.toggle(at(), true); this.#reveal(this.gantt.items.find(i => i.site === at())); } }, "Show what ran there"),
         make("button", { type: "button", onclick: () => { this.charts.show(site.name); this.parts.loads.scrollIntoView(); } }, "Show its use and price"),
         ...actions.map(a => make("button", { type: "button", onclick: a.run }, a.label))));
@@ -249,7 +250,7 @@ class View {
     let more = 0;
     for (const s of gantt.shown) for (let row = store.sites[s].first; row < store.sites[s].first + store.sites[s].groups.length; row++) {
       const [a, b] = store.within(row, span.from, span.to);
-      for (let i = a; i < b; i++) if (store.bars.end[i] > span.from) rows.length < most ? rows.push(i) : more++;
+      for (let i = a; i < b; i++) if (store.bars.end(i) > span.from) rows.length < most ? rows.push(i) : more++;
     }
     const words = rows.map(i => gantt.words(i)), ids = rows.map(i => store.id(i)), said = `${count(rows.length + more, "block")} in the time shown` + (more ? `, of which these are the first ${most}; zoom in, or filter the sites, for the others.` : ".");
     const is = [said, ...words, ...ids].join("\n");

@@ -63,6 +63,7 @@ type legTruth struct {
 	gone      bourse.Time // when it expired, or was cancelled or heuristic; 0: it is there
 	refund    bourse.Credits
 	penalty   bourse.Credits
+	asked     bool            // a Hold for it has left
 	told      bool            // a Cancelled for it has left, or a Listing without it
 	refused   bool            // its broker has heard that its Hold was refused
 	inquired  bool            // an Inquire for it has left

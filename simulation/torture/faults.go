@@ -50,6 +50,12 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
+		if k == sim.Mirror {
+			if len(only) == 0 || slices.Contains(only, k) {
+				list = append(list, drawMirrors(seed)...)
+			}
+			continue
+		}
 		if ofManager(k) || ofReplicas(k) || k == CrashAimed {
 			continue
 		}

@@ -28,7 +28,7 @@ func (c *checker) decidedEverywhere(before bourse.Time) error {
 			}
 			for n := range t.begun.Legs {
 				leg := bourse.LegID{Tx: id, Leg: n}
-				if _, ok := m.closed[leg]; !ok && c.concerns(t.begun.Sites[n], leg) && !c.exempt[leg] && !c.leg(leg).refused {
+				if _, ok := m.closed[leg]; !ok && c.concerns(t.begun.Sites[n], leg) && !c.exempt[leg] && c.leg(leg).asked && !c.leg(leg).refused {
 					return fmt.Errorf("I13: the decision commit=%t is not acknowledged for leg %v", t.commit, leg)
 				}
 			}

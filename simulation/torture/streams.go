@@ -14,6 +14,7 @@ const (
 	streamFaults        = 2 // shared with the promises
 	streamReplicas      = 3
 	streamLost          = 5
+	streamMirrors       = 7
 	streamMachineFaults = 9
 	streamKinds         = 11
 	streamManager       = 12 // and the next two: one for each site

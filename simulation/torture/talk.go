@@ -165,6 +165,7 @@ func (t *talk) after(s *sim.Step, m *mirror) error {
 	for _, x := range s.Sends {
 		switch r := x.Message.(type) {
 		case agents.Hold:
+			t.leg(r.Leg).asked = true
 			t.sends(s, r.Leg.Tx, "Hold", r.For)
 		case agents.Prepare:
 			if err := t.inPatience(s, r.Leg.Tx, "Hold"); err != nil {

@@ -151,7 +151,10 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 func (w *world) addSite(s *site) {
 	name := s.config.Name
 	s.config.Key = agents.DerivedKey(w.seed, name)
-	defer func() { w.Add(sim.Host{ID: siteID(name), New: func() agents.Agent { return sites.New(s.config) }}) }()
+	twice, required := w.mirrored(siteID(name))
+	defer func() {
+		w.Add(sim.Host{ID: siteID(name), Mirrored: twice, MirrorRequired: required, New: func() agents.Agent { return sites.New(s.config) }})
+	}()
 	if s.kind != simulated {
 		w.manage(s, w.seed)
 	}

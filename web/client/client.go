@@ -216,5 +216,9 @@ func (c *Client) Unreachable(err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
+	var none *noLeader
+	if errors.As(err, &none) {
+		return fmt.Errorf("%s cannot serve: %w; start them until %d run", c.peer, err, none.of/2+1)
+	}
 	return fmt.Errorf("%s cannot be reached: %w; is it running?", c.peer, err)
 }

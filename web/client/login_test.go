@@ -28,10 +28,19 @@ func TestLogin_ByAnotherDevice(t *testing.T) {
 			}
 			answer = map[string]any{"device_code": "d", "user_code": "WDJB-MJHT", "verification_uri": s.URL + "/say", "expires_in": 600, "interval": 1}
 		case "/token":
+			if r.FormValue("grant_type") == "refresh_token" {
+				if r.FormValue("refresh_token") != "r1" {
+					w.WriteHeader(http.StatusBadRequest)
+					answer = map[string]any{"error": "invalid_grant"}
+					break
+				}
+				answer = map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": "eyJ.x.z", "refresh_token": "r2"}
+				break
+			}
 			if asked++; said == "" || r.FormValue("device_code") != "d" {
 				t.Errorf("it asks for a token of %q before anybody was told where to log in", r.FormValue("device_code"))
 			}
-			if answer = map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": "eyJ.x.y"}; asked == 1 {
+			if answer = map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": "eyJ.x.y", "refresh_token": "r1"}; asked == 1 {
 				w.WriteHeader(http.StatusBadRequest)
 				answer = map[string]any{"error": "authorization_pending"}
 			}
@@ -45,18 +54,32 @@ func TestLogin_ByAnotherDevice(t *testing.T) {
 		t.Fatal(token, err, asked, said)
 	}
 	c := &Context{TokenFile: "token", file: filepath.Join(t.TempDir(), "context.json")}
-	name, err := c.SaveToken(token)
+	if none, err := c.Issuer(); err != nil || none.URL != "" {
+		t.Error("before any log-in", none, err)
+	}
+	name, err := c.SaveToken(token, i)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(name)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Error(info, err)
+	for _, name := range []string{name, name + ".login"} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Error(info, err)
+		}
+	}
+	kept, err := c.Issuer()
+	if err != nil || kept.URL != s.URL || kept.ClientID != "bourse" || kept.Refresh != "r1" {
+		t.Errorf("kept: %+v, %v", kept, err)
+	}
+	if renewed, err := kept.Renew(t.Context()); err != nil || renewed != "eyJ.x.z" || kept.Refresh != "r2" {
+		t.Errorf("renewed without a log-in: %s, %v, next by %q", renewed, err, kept.Refresh)
+	}
+	if _, err := kept.Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "gives no other token") {
+		t.Errorf("by what the issuer does not take: %v", err)
 	}
 	if kept, err := c.token(); err != nil || kept != token {
 		t.Error(kept, err)
 	}
-	if _, err := (&Context{file: "c.json"}).SaveToken(token); err == nil || !strings.Contains(err.Error(), "token_file") {
+	if _, err := (&Context{file: "c.json"}).SaveToken(token, i); err == nil || !strings.Contains(err.Error(), "token_file") {
 		t.Errorf("a context without a token: %v", err)
 	}
 }

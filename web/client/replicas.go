@@ -2,11 +2,15 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -71,8 +75,9 @@ func (r *replicas) RoundTrip(q *http.Request) (*http.Response, error) {
 			}
 			r.now.Store(int64(next))
 			enough := said > len(r.known()) || q.Context().Err() != nil || once
+			a.heard(&x)
 			if enough && a.open == 0 {
-				return x.comeAgain()
+				return a.none(&x)
 			}
 			x.drop()
 			if said++; !enough {
@@ -115,6 +120,8 @@ type asked struct {
 	stop    []context.CancelFunc // by replica: ends the request there; nil: it is not being asked
 	open    int                  // that are being asked
 	last    int                  // that was asked
+	words   map[int]string       // by replica: what it has said last
+	errs    []error              // of those that could not be asked
 }
 
 // ask asks a replica.
@@ -139,6 +146,48 @@ func (a *asked) ask(at int) {
 		a.answers <- x
 	}()
 }
+
+// heard notes what one has said that does not lead.
+func (a *asked) heard(x *answer) {
+	if a.words == nil {
+		a.words = map[int]string{}
+	}
+	if a.words[x.at] = x.words(); x.err != nil {
+		a.errs = append(a.errs, x.err)
+	}
+}
+
+// none is the answer where no replica leads: the last one's or, if some could not be
+// asked, what each has said.
+func (a *asked) none(x *answer) (*http.Response, error) {
+	if len(a.errs) == 0 || len(a.words) == 1 {
+		return x.comeAgain()
+	}
+	x.drop()
+	known := a.known()
+	e := noLeader{errs: a.errs, of: len(known)}
+	for at := range known {
+		if words, ok := a.words[at]; ok {
+			e.said = append(e.said, known[at].base.Host+" "+words)
+		}
+	}
+	return nil, &e
+}
+
+// noLeader says why none of the processes that hold a broker has carried a request out.
+type noLeader struct {
+	said []string // by process: where it is, and what it has said
+	errs []error
+	of   int
+}
+
+// Error says what each has answered.
+func (e *noLeader) Error() string {
+	return fmt.Sprintf("none of its %d processes leads: %s", e.of, strings.Join(e.said, "; "))
+}
+
+// Unwrap is what went wrong.
+func (e *noLeader) Unwrap() []error { return e.errs }
 
 // another is the next one that is not being asked, or the last one if all are.
 func (a *asked) another() int {
@@ -185,6 +234,21 @@ func (x *answer) leader() string {
 		return ""
 	}
 	return x.Header.Get("Location")
+}
+
+// words say what one has answered that does not lead.
+func (x *answer) words() string {
+	switch {
+	case errors.Is(x.err, syscall.ECONNREFUSED):
+		return "has nobody who listens (connection refused)"
+	case errors.Is(x.err, context.Canceled), errors.Is(x.err, context.DeadlineExceeded):
+		return "has not answered in time"
+	case x.err != nil:
+		return "cannot be reached (" + x.err.Error() + ")"
+	case x.leader() != "":
+		return "says that " + x.leader() + " leads"
+	}
+	return "runs and knows of no leader"
 }
 
 // drop has no more to do with it.

@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -82,6 +84,38 @@ func TestReplicas_ASlowLeaderIsWaitedFor(t *testing.T) {
 }
 
 // Where none leads whoever asks is told at once, and says when it asks again.
+// With its processes down the error names each, with what it has said, and the remedy.
+func TestReplicas_AllThatWereAskedAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, alive := range []bool{false, true} {
+		c, urls := several(t, time.Hour, comeAgain, comeAgain, comeAgain)
+		r := c.http.Transport.(*replicas)
+		for i, s := range r.list {
+			if gone := httptest.NewServer(http.NotFoundHandler()); !alive || i != 1 {
+				u, _ := url.Parse(gone.URL)
+				s.base, urls[i] = u, gone.URL
+				r.list[i] = s
+				gone.Close()
+			} else {
+				gone.Close()
+			}
+		}
+		_, err := c.Job(t.Context(), "wave")
+		for i, u := range urls {
+			words := " has nobody who listens (connection refused)"
+			if alive && i == 1 {
+				words = " runs and knows of no leader"
+			}
+			if want := strings.TrimPrefix(u, "http://") + words; !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("no %q in %v", want, err)
+			}
+		}
+		if !strings.Contains(fmt.Sprint(err), "start them until 2 run") {
+			t.Errorf("no remedy in %v", err)
+		}
+	}
+}
+
 func TestReplicas_NoneThatLeadsIsAnAnswerToo(t *testing.T) {
 	t.Parallel()
 	c, _ := several(t, time.Hour, comeAgain, comeAgain, comeAgain)

@@ -1,0 +1,412 @@
+package backfill
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// timeline is, under the conservative policy, what a group has free beside all
+// guarantees: the instants at which something starts or ends, in a list that each
+// guarantee knows its places in. After an early end nearly every guarantee that moves
+// does so by a few instants, as the one before it has: in a list that costs just
+// these, where a slice of some thousand steps would be searched and shifted four
+// times. What no early end has changed is not looked at again; see openings.
+type timeline struct {
+	list   []instant
+	spare  int32   // first of the unused, linked by next
+	places []place // by line index
+	openings
+	edges []edge // memory to use again
+}
+
+// instant is where the free nodes may change.
+type instant struct {
+	at         bourse.Time
+	free       int32 // from here to the next
+	ends       int32 // of guarantees, running jobs and reservations that lie here: starts and ends
+	prev, next int32
+	starts     int32 // first of the guarantees that start here
+}
+
+// place is where a job of the line has its guarantee.
+type place struct {
+	start, end int32 // none: it has no guarantee
+	next, prev int32 // others that start there
+	nodes      int32
+	near       int32 // an instant that has lain at from
+	estimate   bourse.Duration
+	from, to   bourse.Time // where room for all of it may have appeared, if from < to
+}
+
+const none = -1
+
+// The list lies between two walls, which nothing fits over. The first instant behind
+// the first wall is the group's now.
+const (
+	wall int32 = iota
+	tail
+	opening
+)
+
+// edge is a start or an end on its way into a list.
+type edge struct {
+	at    bourse.Time
+	by    int32 // nodes that come free
+	ends  int32
+	job   int32
+	start bool
+}
+
+// reset makes the list that of the guarantees in jobs beside what is free otherwise;
+// running and reserved are that, as far as it is known.
+func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Reserved, jobs []Queued) {
+	now := free[0].At
+	t.edges = t.edges[:0]
+	put := func(e edge) {
+		if e.at > now {
+			t.edges = append(t.edges, e)
+		}
+	}
+	for k := 1; k < len(free); k++ {
+		put(edge{at: free[k].At, by: int32(free[k].Free - free[k-1].Free), job: none})
+	}
+	for i := range running {
+		put(edge{at: running[i].End, ends: 1, job: none})
+	}
+	for i := range reserved {
+		put(edge{at: reserved[i].Start, ends: 1, job: none})
+		put(edge{at: reserved[i].End, ends: 1, job: none})
+	}
+	t.places = slices.Grow(t.places[:0], len(jobs))[:len(jobs)]
+	level := int32(free[0].Free)
+	t.list = append(t.list[:0],
+		instant{at: -bourse.Never, free: -1, prev: none, next: opening, starts: none},
+		instant{at: bourse.Never, free: -1, prev: opening, next: none, starts: none},
+		instant{at: now, free: level, prev: wall, next: tail, starts: none})
+	t.list[wall].next = opening
+	t.spare = none
+	for i := range jobs {
+		q, p := &jobs[i], &t.places[i]
+		*p = unplaced(q)
+		if q.Nodes == gone || q.Guarantee == bourse.Never {
+			continue
+		}
+		if q.Guarantee <= now {
+			level -= p.nodes
+			t.enter(int32(i), opening)
+		} else {
+			put(edge{q.Guarantee, -p.nodes, 1, int32(i), true})
+		}
+		p.end = tail
+		put(edge{q.Guarantee.Add(q.Estimate), p.nodes, 1, int32(i), false})
+	}
+	t.list[opening].free = level
+	slices.SortFunc(t.edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	k := opening
+	for _, e := range t.edges {
+		if e.at >= bourse.Never {
+			break
+		}
+		if t.list[k].at < e.at {
+			k = t.insert(e.at, tail)
+		}
+		x := &t.list[k]
+		x.free += e.by
+		x.ends += e.ends
+		switch {
+		case e.start:
+			t.enter(e.job, k)
+		case e.job != none:
+			t.places[e.job].end = k
+		}
+	}
+	t.marks = t.marks[:0]
+	t.reach()
+	t.forgetHints()
+	t.all, t.zones = true, t.zones[:0]
+}
+
+func unplaced(q *Queued) place {
+	return place{start: none, end: none, nodes: int32(q.Nodes), estimate: q.Estimate, from: bourse.Never}
+}
+
+// insert makes at an instant of its own, before the instant k.
+func (t *timeline) insert(at bourse.Time, k int32) int32 {
+	i := t.spare
+	if i == none {
+		i = int32(len(t.list))
+		t.list = append(t.list, instant{})
+	} else {
+		t.spare = t.list[i].next
+	}
+	before := t.list[k].prev
+	t.list[i] = instant{at: at, free: t.list[before].free, prev: before, next: k, starts: none}
+	t.list[before].next, t.list[k].prev = i, i
+	return i
+}
+
+// leave notes that one start or end less lies at k; the last takes it out.
+func (t *timeline) leave(k int32) {
+	x := &t.list[k]
+	if x.ends--; x.ends <= 0 && k > opening && x.free == t.list[x.prev].free {
+		t.drop(k)
+	}
+}
+
+func (t *timeline) drop(k int32) {
+	x := &t.list[k]
+	t.list[x.prev].next, t.list[x.next].prev = x.next, x.prev
+	x.at, x.next, t.spare = -bourse.Never, t.spare, k
+}
+
+// enter has the guarantee of job i start at k.
+func (t *timeline) enter(i, k int32) {
+	p, x := &t.places[i], &t.list[k]
+	p.start, p.prev, p.next = k, none, x.starts
+	if x.starts != none {
+		t.places[x.starts].prev = i
+	}
+	x.starts = i
+}
+
+// withdraw takes the guarantee of job i from those that start where it does.
+func (t *timeline) withdraw(i int32) {
+	p := &t.places[i]
+	if p.prev == none {
+		t.list[p.start].starts = p.next
+	} else {
+		t.places[p.prev].next = p.next
+	}
+	if p.next != none {
+		t.places[p.next].prev = p.prev
+	}
+}
+
+// advance has the list open at now.
+func (t *timeline) advance(now bourse.Time) {
+	o := &t.list[opening]
+	for k := o.next; t.list[k].at <= now; k = o.next {
+		x := &t.list[k]
+		o.free = x.free
+		for i := x.starts; i != none; i = x.starts {
+			t.withdraw(i)
+			t.enter(i, opening)
+		}
+		t.drop(k)
+	}
+	o.at = now
+}
+
+// find is the instant at, before k, which it becomes if it was none; it must not lie
+// before the opening.
+func (t *timeline) find(at bourse.Time, k int32) int32 {
+	for t.list[t.list[k].prev].at >= at {
+		k = t.list[k].prev
+	}
+	if t.list[k].at == at {
+		return k
+	}
+	return t.insert(at, k)
+}
+
+// raise has n more nodes free from instant a to b.
+func (t *timeline) raise(a, b, n int32) {
+	for ; a != b; a = t.list[a].next {
+		t.list[a].free += n
+	}
+}
+
+// take takes n nodes over [s, e), which must be free.
+func (t *timeline) take(s, e bourse.Time, n int) {
+	a := t.find(s, t.after(s))
+	b := t.find(e, t.after(e))
+	t.list[a].ends++
+	t.list[b].ends++
+	t.raise(a, b, int32(-n))
+}
+
+// after is the first instant behind at.
+func (t *timeline) after(at bourse.Time) int32 {
+	k := opening
+	for t.list[k].at <= at && k != tail {
+		k = t.list[k].next
+	}
+	return k
+}
+
+// fewest is the least number of nodes free anywhere in [s, e).
+func (t *timeline) fewest(s, e bourse.Time) int {
+	k := t.list[t.after(s)].prev
+	low := t.list[k].free
+	for k = t.list[k].next; t.list[k].at < e; k = t.list[k].next {
+		low = min(low, t.list[k].free)
+	}
+	return int(low)
+}
+
+// fit is the first instant, from the one on that lies in k, where so many nodes are
+// free all through d, and what of the list lies behind it; Never if there is none.
+func (t *timeline) fit(k int32, at bourse.Time, nodes int32, d bourse.Duration) (bourse.Time, int32) {
+	for {
+		for t.list[k].free < nodes {
+			if k = t.list[k].next; k == tail {
+				return bourse.Never, tail
+			}
+			at = t.list[k].at
+		}
+		full := at.Add(d)
+		for t.list[k].free >= nodes && t.list[k].at < full {
+			k = t.list[k].next
+		}
+		if t.list[k].at >= full {
+			return at, k
+		}
+	}
+}
+
+// EarliestFit is that of a profile.
+func (t *timeline) EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time {
+	at, _ := t.fit(t.list[t.after(from)].prev, from, int32(n), d)
+	return at
+}
+
+// place gives job i its earliest fit from an instant on beside all that is there, if it
+// ever fits, and returns the start. Who could have gone before that instant may move up.
+func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
+	p := &t.places[i]
+	k := t.hint(p)
+	at, k := t.fit(k, t.list[k].at, p.nodes, p.estimate)
+	early := at < from
+	if early {
+		at, k = t.fit(t.list[t.after(from)].prev, from, p.nodes, p.estimate)
+	}
+	if at == bourse.Never {
+		return at
+	}
+	p.end = t.find(at.Add(p.estimate), k)
+	start := t.find(at, p.end)
+	t.list[start].ends++
+	t.list[p.end].ends++
+	t.enter(i, start)
+	t.raise(start, p.end, -p.nodes)
+	if early {
+		t.lookAgain(i)
+	} else {
+		t.clean(i)
+	}
+	return at
+}
+
+// start has job i, whose guarantee has come, go on in its place.
+func (t *timeline) start(i int32) {
+	t.withdraw(i)
+	t.leave(t.places[i].start)
+	t.forget(i)
+}
+
+// cancel takes job i and its guarantee out.
+func (t *timeline) cancel(i int32) {
+	p := &t.places[i]
+	if p.start == none {
+		return
+	}
+	s, e := t.list[p.start].at, t.list[p.end].at
+	t.withdraw(i)
+	t.forget(i)
+	t.giveBack(s, e, int(p.nodes))
+}
+
+func (t *timeline) forget(i int32) {
+	p := &t.places[i]
+	p.start, p.end = none, none
+	p.from, p.to = bourse.Never, -bourse.Never
+	t.unmark(i)
+}
+
+// giveBack returns n nodes over [s, e), where they were taken.
+func (t *timeline) giveBack(s, e bourse.Time, n int) {
+	a := t.find(s, t.after(s))
+	b := t.find(e, t.after(e))
+	t.raise(a, b, int32(n))
+	t.leave(a)
+	t.leave(b)
+	t.zones = append(t.zones, zone{s, e, int32(n)})
+}
+
+// move brings the guarantee of job i forward to the instant b, and notes what that
+// opens behind it.
+func (t *timeline) move(i, b int32) {
+	p := &t.places[i]
+	a, c := p.start, p.end
+	full := t.list[b].at.Add(p.estimate)
+	k := c
+	if full < t.list[a].at {
+		for k = b; t.list[k].at < full; {
+			k = t.list[k].next
+		}
+	}
+	end := t.find(full, k)
+	t.list[b].ends++
+	t.list[end].ends++
+	t.withdraw(i)
+	t.enter(i, b)
+	p.end = end
+	if full < t.list[a].at {
+		t.raise(b, end, -p.nodes)
+		end = a
+	} else {
+		t.raise(b, a, -p.nodes)
+	}
+	t.raise(end, c, p.nodes)
+	t.opened(end, c, p.nodes)
+	t.leave(a)
+	t.leave(c)
+}
+
+// arrive makes room for job i of the line, which has no guarantee yet.
+func (t *timeline) arrive(i int, q *Queued) {
+	if n := len(t.places); i < n {
+		t.places = slices.Insert(t.places, i, unplaced(q))
+		t.reach()
+		for k := n; k > i; k-- {
+			t.copyMark(int32(k), int32(k-1))
+		}
+		t.unmark(int32(i))
+		t.relink()
+		return
+	}
+	t.places = append(t.places, unplaced(q))
+	t.reach()
+}
+
+// compact drops what line.compact, which comes next, will.
+func (t *timeline) compact(jobs []Queued, head int) {
+	out := 0
+	for i := head; i < len(jobs); i++ {
+		if jobs[i].Nodes != gone {
+			t.places[out] = t.places[i]
+			t.copyMark(int32(out), int32(i))
+			out++
+		}
+	}
+	for i := out; i < len(jobs); i++ {
+		t.unmark(int32(i))
+	}
+	t.places = t.places[:out]
+	t.relink()
+}
+
+// relink has the instants know the jobs by their new indices.
+func (t *timeline) relink() {
+	for k := t.list[wall].next; k != tail; k = t.list[k].next {
+		t.list[k].starts = none
+	}
+	for i := range t.places {
+		if p := &t.places[i]; p.start != none {
+			t.enter(int32(i), p.start)
+		}
+	}
+	t.forgetHints()
+}
