@@ -156,8 +156,8 @@ func (g *Group) start(i int, kind Class) {
 		g.sure.Add(g.now, r.Limit, -q.Nodes)
 	}
 	g.putRunning(r)
-	if g.gate != nil {
-		g.gate.Started(&q)
-	}
 	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
+	if g.gate != nil {
+		g.gate.Started(&g.starts[len(g.starts)-1].Queued)
+	}
 }
