@@ -219,14 +219,14 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 // whether it could: not if a reservation needs the nodes, which it never does up to
 // the job's limit. Guarantees are re-placed as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
-	r := g.takeRunning(id, planned)
-	if g.free.Min(planned, planned.Add(d)) < r.Nodes || !g.outlive(&r, planned.Add(d)) {
-		g.putRunning(r)
+	x, end := &g.running[g.findRunning(id, planned)], planned.Add(d)
+	if g.free.Min(planned, end) < x.Nodes || !g.outlive(x, end) {
 		return false
 	}
-	g.settle()
-	g.free.Add(planned, planned.Add(d), -r.Nodes)
-	r.End = planned.Add(d)
+	g.settle() // while the job runs, as gates see it
+	r := g.takeRunning(id, planned)
+	g.free.Add(planned, end, -r.Nodes)
+	r.End = end
 	g.putRunning(r)
 	g.displace(planned, r.End, r.Nodes)
 	return true
@@ -332,11 +332,16 @@ func (g *Group) putRunning(r Running) {
 	g.running = slices.Insert(g.running, g.searchRunning(r.End, r.ID), r)
 }
 
-func (g *Group) takeRunning(id int64, planned bourse.Time) Running {
+func (g *Group) findRunning(id int64, planned bourse.Time) int {
 	i := g.searchRunning(planned, id)
 	if i == len(g.running) || g.running[i].ID != id {
 		panic(fmt.Sprintf("backfill: job %d does not run until %v", id, planned))
 	}
+	return i
+}
+
+func (g *Group) takeRunning(id int64, planned bourse.Time) Running {
+	i := g.findRunning(id, planned)
 	r := g.running[i]
 	g.running = slices.Delete(g.running, i, i+1)
 	return r

@@ -122,13 +122,12 @@ func (w *world) overrun(r Running) {
 			w.Fatalf("at %v: Extend(%d) = %v, naive says %v", w.now, r.ID, got, can)
 		}
 		if can {
-			was := w.v.running[i]
-			w.v.running = slices.Delete(w.v.running, i, i+1)
-			w.v.settle(w.now)
-			if was.End = was.End.Add(d); w.v.predicts {
-				was.Limit = max(was.Limit, was.End)
+			was := &w.v.running[i]
+			if w.v.predicts {
+				was.Limit = max(was.Limit, was.End.Add(d))
 			}
-			w.v.running = append(w.v.running, was)
+			w.v.settle(w.now)
+			was.End = was.End.Add(d)
 			w.v.retake(w.now)
 			return
 		}
