@@ -21,7 +21,7 @@ type Folder struct {
 // OpenFolder makes the folder if there is none and takes it for this process: a
 // second writer is refused while this one lives, on systems that lock files.
 func OpenFolder(path string) (*Folder, error) {
-	if err := makeFolder(path); err != nil {
+	if err := makeFolder(path, (*os.File).Sync); err != nil {
 		return nil, err
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -41,15 +41,29 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{path: path, lock: lock, fsync: (*os.File).Sync}, nil
 }
 
-// makeFolder makes the folder durably: a journal must not vanish with its name.
-func makeFolder(path string) error {
+// makeFolder makes the folder and those above it durably: a journal must not vanish
+// with its name, nor with that of a folder above. Where a sync fails it takes back what
+// it has made, for the next call would take it for durable.
+func makeFolder(path string, fsync func(*os.File) error) error {
+	path = filepath.Clean(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
+	above := filepath.Dir(path)
+	if above != path {
+		if err := makeFolder(above, fsync); err != nil {
+			return err
+		}
 	}
-	return syncFolder(filepath.Dir(filepath.Clean(path)), (*os.File).Sync)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		if info, there := os.Stat(path); there != nil || !info.IsDir() { // unless another has just made it
+			return err
+		}
+	}
+	if err := syncFolder(above, fsync); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // LookInto opens a folder for reading, whoever writes there.

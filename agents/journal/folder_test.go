@@ -105,6 +105,46 @@ func TestFolder_SyncsWhatItSaysIsDurable(t *testing.T) {
 	}
 }
 
+// A folder is as durable as every folder above it that was made for it: the name of each
+// is synced in the one that holds it, before anything below is. What could not be synced
+// is not there for the next try to rely on.
+func TestFolder_SyncsTheNameOfEachFolderThatItMakes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no sync of a folder")
+	}
+	top := t.TempDir()
+	path := filepath.Join(top, "a", "b", "c")
+	var synced []string
+	listen := func(f *os.File) error {
+		synced = append(synced, f.Name())
+		return f.Sync()
+	}
+	fails := errors.New("the disk is gone")
+	if err := makeFolder(path, func(f *os.File) error {
+		if f.Name() == filepath.Join(top, "a") {
+			return fails
+		}
+		return f.Sync()
+	}); !errors.Is(err, fails) {
+		t.Errorf("the sync of a folder above failed, and its error is %v", err)
+	}
+	for _, want := range [][]string{{filepath.Join(top, "a"), filepath.Join(top, "a", "b")}, nil} { // the second time they are there
+		synced = nil
+		if err := makeFolder(path, listen); err != nil || !slices.Equal(synced, want) {
+			t.Errorf("%v was synced, not %v: %v", synced, want, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(top, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"file", filepath.Join("file", "below")} {
+		if err := makeFolder(filepath.Join(top, bad), listen); err == nil {
+			t.Errorf("%s is a file, and taken for a folder", bad)
+		}
+	}
+}
+
 // A second writer would tear the journal.
 func TestFolder_HasOneWriterAndAnyReaders(t *testing.T) {
 	t.Parallel()

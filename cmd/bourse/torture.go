@@ -29,6 +29,7 @@ type torturing struct {
 	trace  bool
 	shrink int
 	kinds  []string
+	rows   bool
 }
 
 // newTorture builds "bourse torture".
@@ -58,6 +59,7 @@ of one seed. Exit status 1: an invariant is broken.`,
 	addFlag(cmd, &f.start, asSeed, "start", 1, "the first seed")
 	addFlag(cmd, &f.plant, asName, "plant", "", "switch a planted bug on (needs a build with the tag plants)")
 	flags.BoolVar(&f.plants, "plants", false, "list the planted bugs")
+	flags.BoolVar(&f.rows, "rows", false, "print how often each row of docs/TRANSACTION.md was taken")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	addFlag(cmd, &f.faults, asFile, "faults", "", "file of the faults to inject, one a line as they are printed, instead of the seed's own")
 	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; for one seed")
@@ -103,6 +105,10 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 	}
 	if n := len(sum.Violations); n > 0 {
 		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
+	}
+	if rare := sum.Rare(); len(rare) > 0 {
+		return failed(fmt.Errorf("rows %s were taken less often than is stated for so many seeds, which bourse torture --rows shows: what is to lead to them does not",
+			strings.Join(rare, ", ")))
 	}
 	return nil
 }
@@ -177,6 +183,26 @@ func (f *torturing) list(stdout io.Writer) error {
 	return nil
 }
 
+// showRows prints how many rows of docs/TRANSACTION.md were taken and, where that is asked
+// for, how often each was.
+func (f *torturing) showRows(r *torture.Report, stdout io.Writer) {
+	rows := torture.Rows()
+	if f.rows {
+		t := report.NewTable("row", "times", "least", "row", "times", "least", "row", "times", "least", "row", "times", "least")
+		for line := range slices.Chunk(rows, 4) {
+			var cells table.Row
+			for _, row := range line {
+				cells = append(cells, row, r.Rows[row], torture.Stated(row))
+			}
+			t.AppendRow(cells)
+		}
+		fmt.Fprintf(stdout, "\n%s\n\"least\" is how often a row must be taken in 1,000 seeds.\n", t.Render())
+	}
+	n := r.Coverage()
+	fmt.Fprintf(stdout, "\n%d of the %d rows of docs/TRANSACTION.md that these worlds can take were taken (%.1f %%); of %d more they have nothing that leads there.\n",
+		n, len(rows), 100*float64(n)/float64(len(rows)), torture.Beyond())
+}
+
 // show prints what came of it.
 func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
 	if f.json {
@@ -194,6 +220,7 @@ func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
 		t.AppendRow(cells)
 	}
 	fmt.Fprintln(stdout, t.Render())
+	f.showRows(r, stdout)
 	if len(r.Violations) == 0 {
 		_, err := fmt.Fprintln(stdout, "\nNo invariant was broken.")
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -190,6 +191,64 @@ func TestChoices_AreOnTheParetoList(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestParseAlpha_ReadsZeroToOneWithSixDecimals(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]Alpha{"0": 0, "1": One, "1.0": One, "0.5": One / 2, ".25": One / 4, "0.000001": 1, "1e-3": One / 1000,
+		"0.5" + strings.Repeat("0", 29): One / 2} {
+		if got, err := ParseAlpha(s); err != nil || got != want {
+			t.Errorf("ParseAlpha(%q) = %d, %v; want %d", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "-0", "+0.5", "-0.5", "1.000001", "1.5", "0.0000005", "NaN", "1/2", "0.5" + strings.Repeat("0", 30)} {
+		if got, err := ParseAlpha(s); err == nil {
+			t.Errorf("ParseAlpha(%q) = %d", s, got)
+		}
+	}
+}
+
+func TestByAlpha_StartsMayLieBeforeZero(t *testing.T) {
+	t.Parallel()
+	offers := []pricing.Offer{{Start: -5, Feasible: true, Additive: 10}, {Start: 6, Feasible: true}}
+	for alpha, want := range map[Alpha]int{0: 0, One: 1} {
+		if got := ByAlpha(offers, alpha); got != want {
+			t.Errorf("alpha %v: offer %d, want %d", alpha, got, want)
+		}
+	}
+}
+
+func TestChoices_OfOffersAlikeTheFirstStandsForAll(t *testing.T) {
+	t.Parallel()
+	alike := []pricing.Offer{{Start: 3}, {Start: 3, Feasible: true, Additive: 2}, {Start: 3, Feasible: true, Additive: 2}}
+	for name, got := range map[string]int{"cheapest": CheapestBefore(alike, 1, 9), "earliest": EarliestWithin(alike, 0, 0, 0), "alpha": ByAlpha(alike, One/2)} {
+		if got != 1 {
+			t.Errorf("%s: offer %d, want 1", name, got)
+		}
+	}
+}
+
+// A score keeps all 192 bits of its products, at the bounds of prices and starts too.
+func TestScore_IsTheSumOfItsProducts(t *testing.T) {
+	t.Parallel()
+	whole := func(words ...uint64) *big.Int { // the lowest first
+		sum := new(big.Int)
+		for _, w := range slices.Backward(words) {
+			sum.Lsh(sum, 64).Add(sum, new(big.Int).SetUint64(w))
+		}
+		return sum
+	}
+	const top = 1<<64 - 1
+	for _, w := range []weight{{0, 3}, {1<<20 - 1, top}, {1 << 19, top - 5}} {
+		for _, x := range []uint64{0, 1, 1 << 62, 1<<63 - 1} {
+			got := w.times(x).plus(w.times(1))
+			want := whole(w.lo, w.hi)
+			want.Mul(want, new(big.Int).Add(whole(x), big.NewInt(1)))
+			if whole(got[:]...).Cmp(want) != 0 {
+				t.Errorf("%v x %d + %v = %v, want %v", w, x, w, whole(got[:]...), want)
+			}
+		}
+	}
 }
 
 func FuzzParseAlpha(f *testing.F) {

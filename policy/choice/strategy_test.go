@@ -1,6 +1,9 @@
 package choice
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -111,7 +114,40 @@ func TestParseStrategy_ReadsWhatStringWrites(t *testing.T) {
 			t.Errorf("%v: %v, %v", s, got, err)
 		}
 	}
-	if _, err := ParseStrategy("fastest"); err == nil {
-		t.Error("an unknown strategy is read")
+	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), `"batch" "alpha" "earliest" "shortest-queue" "random"`) {
+		t.Errorf("an unknown strategy is read, or the error does not say which there are: %v", err)
 	}
+}
+
+func TestRule_TieOrdersWhatAllElseLeavesEqual(t *testing.T) {
+	t.Parallel()
+	list := []Candidate{{Start: 4, End: 8, Cost: 1}, {Start: 4, End: 8, Cost: 1}, {Start: 4, End: 8}, {Start: 4, End: 8}}
+	last := func(i, k int) int { return cmp.Compare(k, i) }
+	if got := (Rule{Strategy: Earliest, Tie: last}).Best(list); got != 3 {
+		t.Errorf("candidate %d, want the last of the two cheap ones", got)
+	}
+	if got := (Rule{Strategy: Earliest}).Best(list); got != 2 {
+		t.Errorf("without a tie rule candidate %d, want the first of the two cheap ones", got)
+	}
+}
+
+// A site counts once, in whatever order its candidates come.
+func TestRule_RandomDrawsSitesByNumberAndNotByCandidates(t *testing.T) {
+	t.Parallel()
+	list := []Candidate{{Site: 7}, {Site: 2}, {Site: 7}, {Site: 2}, {Site: 7}}
+	for n, site := range []int{2, 7, 2, 7} {
+		if got := list[Rule{Strategy: Random, Draw: uint64(n)}.Best(list)].Site; got != site {
+			t.Errorf("draw %d takes site %d, want %d", n, got, site)
+		}
+	}
+}
+
+func TestRule_BatchTakesNoJobByItself(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "batch") {
+			t.Errorf("panic %q, want one that names the strategy", got)
+		}
+	}()
+	Rule{}.Best(worked)
 }

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -268,6 +269,118 @@ func TestHistory_UserThenClassThenAll(t *testing.T) {
 	}
 	if copied.Jobs() != Enough+1 || len(copied.users["ana"].list) != Enough {
 		t.Errorf("a copy has learned of %d jobs", copied.Jobs())
+	}
+}
+
+// What its class ran comes before what all ran, however many more those are.
+func TestHistory_TheClassComesBeforeAll(t *testing.T) {
+	t.Parallel()
+	var h History
+	for range Enough {
+		h.Add("ben", bourse.Hour, bourse.Hour/4)
+	}
+	for range 3 * Enough {
+		h.Add("eva", bourse.Day, bourse.Day/2)
+	}
+	if got := slices.Compact(slices.Clone(h.sorted().beyond("ana", bourse.Hour, 0))); !slices.Equal(got, []Ratio{250_000}) {
+		t.Errorf("drawn from %v, want a quarter", got)
+	}
+}
+
+// Few of the user's own are better than none of all: those that ran long enough are
+// kept for the user alone, when all have done other things since.
+func TestHistory_FewOfTheUserAreBetterThanNoneOfAll(t *testing.T) {
+	t.Parallel()
+	var h History
+	for range 3 {
+		h.Add("ana", bourse.Hour, bourse.Hour)
+	}
+	for range KeepAll {
+		h.Add("ben", bourse.Day, bourse.Day/10)
+	}
+	if got := h.sorted().beyond("ana", bourse.Hour, bourse.Hour/2); !slices.Equal(got, []Ratio{Whole, Whole, Whole}) {
+		t.Errorf("drawn from %v, want ana's three", got)
+	}
+}
+
+func TestHistory_WhatDidNotRunOrHadNoLimitTellsNothing(t *testing.T) {
+	t.Parallel()
+	var h History
+	h.Add("ana", bourse.Hour, 0)
+	h.Add("ana", 0, bourse.Hour)
+	if h.Jobs() != 0 || h.Users() != 0 {
+		t.Errorf("%d jobs of %d users", h.Jobs(), h.Users())
+	}
+	// A millisecond of 17 minutes is the least there is, and a job that waits may run so.
+	h.Add("ana", 1_000_000, 1)
+	if got := h.sorted().beyond("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{1}) {
+		t.Errorf("drawn from %v, want one of 1", got)
+	}
+}
+
+func TestHistory_ACopySharesNothing(t *testing.T) {
+	t.Parallel()
+	var h History
+	add := func(n int, tenths bourse.Duration) {
+		for range n {
+			h.Add("ana", bourse.Hour, bourse.Hour*tenths/10)
+		}
+	}
+	add(KeepAll, 1)
+	copied := h.Clone()
+	add(KeepAll, 5)
+	for _, list := range [][]Ratio{copied.all.list, copied.classes[class(bourse.Hour)].list, copied.users["ana"].list} {
+		if got := slices.Compact(slices.Clone(list)); !slices.Equal(got, []Ratio{100_000}) {
+			t.Errorf("the copy knows %v of what came after it", got)
+		}
+	}
+}
+
+// A job that runs goes on for a millisecond at least: of 3 ms it has run 1, and a third
+// and a bit of its limit is 1 ms too.
+func TestDraw_WhatRunsIsNotOverYet(t *testing.T) {
+	t.Parallel()
+	g := backfill.New(4, backfill.EASY, 1)
+	g.Resume(backfill.Running{ID: 7, Nodes: 4, Start: 0, End: 3})
+	var h History
+	for range Enough {
+		h.Add("ana", 1_000_000, 333_334)
+	}
+	got := Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, func(int64) (string, bool) { return "ana", true }, 1, func(int) int { return 0 })
+	if got[0] != 2 {
+		t.Errorf("starts at %v, want 2: at 1 the job still runs", got[0])
+	}
+}
+
+// Place counts the jobs that go first, and the job asked about has a number of its own.
+func TestByLimits_PlaceIsHowManyGoFirst(t *testing.T) {
+	t.Parallel()
+	g := backfill.New(4, backfill.FCFS, 0)
+	for id := range int64(3) {
+		g.Arrive(backfill.Queued{ID: 10 * (3 - id), Nodes: 4, Estimate: 100})
+	}
+	s := g.State()
+	for place, want := range map[int]bourse.Time{0: 0, 1: 100, 2: 200, 3: 300, 9: 300, Last: 300} {
+		if got := ByLimits(s, Job{Nodes: 4, Limit: 10, Place: place}); got != want {
+			t.Errorf("place %d: starts at %v, want %v", place, got, want)
+		}
+	}
+	q := with(s, Job{Nodes: 4, Limit: 10, Place: Last}).Queue
+	if id := q[len(q)-1].ID; id <= 30 {
+		t.Errorf("the newcomer is job %d, others are 10 to 30", id)
+	}
+}
+
+func TestEnds_ComeByTimeThenByNumber(t *testing.T) {
+	t.Parallel()
+	h := ends{{5, 2, 9}, {7, 1, 9}, {5, 1, 9}, {3, 9, 9}, {5, 3, 9}}
+	heap.Init(&h)
+	var got []int64
+	for len(h) > 0 {
+		got = append(got, heap.Pop(&h).(end).id)
+	}
+	if !slices.Equal(got, []int64{9, 1, 2, 3, 1}) {
+		t.Errorf("jobs end in the order %v", got)
 	}
 }
 

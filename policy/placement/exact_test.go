@@ -19,6 +19,9 @@ import (
 // have. The exchange is allowed to miss it: by no more than 1 % in the mean.
 func TestChoose_WithinOnePercentOfTheBest(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the solver takes seconds")
+	}
 	cbc, err := exec.LookPath("cbc")
 	if err != nil {
 		t.Skip("cbc is not installed (coinor-cbc)")

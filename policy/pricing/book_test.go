@@ -126,3 +126,22 @@ func TestBook_EqualsTheNaiveTwin(t *testing.T) {
 		})
 	}
 }
+
+// A group may hand over a profile that begins before now, as it leaves the past until
+// it is in the way: what is offered, and what is clear, begins now.
+func TestBook_AProfileThatBeganBeforeNowIsReadFromNowOn(t *testing.T) {
+	t.Parallel()
+	old, cut := NewBook(), NewBook()
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 200 {
+		s := randomState(r, policies[i%len(policies)], 6, 8, 10)
+		cut.Reset(s)
+		earlier := *s
+		earlier.Free = append(bourse.Profile{{At: s.Now - 5, Free: 1}}, s.Free...)
+		earlier.Free[1].At = s.Now - 2
+		old.Reset(&earlier)
+		if a, b := old.Offers(2, 3, true), cut.Offers(2, 3, true); !slices.Equal(a, b) || !slices.Equal(old.Clear(), cut.Clear()) {
+			t.Fatalf("offers\n%v, clear %v from a profile with a past\n%v, clear %v without", a, old.Clear(), b, cut.Clear())
+		}
+	}
+}

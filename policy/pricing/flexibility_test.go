@@ -3,6 +3,8 @@ package pricing
 import (
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse"
 )
 
 // A share may be nothing and its bound, and no more; what is out of range is named.
@@ -24,5 +26,43 @@ func TestFlexibility_SharesHaveBounds(t *testing.T) {
 				t.Errorf("%s of %d: %v", key, share, err)
 			}
 		}
+	}
+}
+
+// The discount grows with the slack up to phi = 1, and its fractions are cut off:
+// DefaultFlexibility gives 20 % at most.
+func TestFlexibility_TheDiscountIsLinearUpToPhiOne(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		slack, te bourse.Duration
+		want      int
+	}{
+		{-bourse.Hour, bourse.Hour, 0}, {0, bourse.Hour, 0},
+		{bourse.Hour / 2, bourse.Hour, 100}, {bourse.Hour, bourse.Hour, 200}, {5 * bourse.Hour, bourse.Hour, 200},
+		{1, 3, 66}, {2, 3, 133}, // 66.67 and 133.33
+		{1<<50 - 1, 1 << 50, 199}, {1 << 62, 1 << 62, 200}, {1 << 61, 1 << 62, 100},
+	} {
+		if got := DefaultFlexibility.Delta(x.slack, x.te); got != x.want {
+			t.Errorf("slack %d of %d: %d thousandths off, want %d", x.slack, x.te, got, x.want)
+		}
+	}
+}
+
+// A window of 100 credits: narrowed it costs a fifth more and what the new one costs
+// more, never less for a cheaper one; its owner gets 10 for being shifted and 100 for a
+// promise that is broken.
+func TestFlexibility_SharesAreOfThePrice(t *testing.T) {
+	t.Parallel()
+	f, c := DefaultFlexibility, 100*bourse.Credit
+	if got := f.Price(bourse.Price(bourse.Credit), 2, 50*bourse.Hour, 25*bourse.Hour); got != 90*bourse.Credit {
+		t.Errorf("2 nodes for 50 hours with 25 of slack cost %v, want 90", got)
+	}
+	for after, want := range map[bourse.Credits]bourse.Credits{c: 20 * bourse.Credit, c + 7*bourse.Credit: 27 * bourse.Credit, c / 2: 20 * bourse.Credit} {
+		if got := f.Narrowed(c, after); got != want {
+			t.Errorf("narrowed from %v to %v: %v, want %v", c, after, got, want)
+		}
+	}
+	if a, b := f.Shifted(c), f.Broken(c); a != 10*bourse.Credit || b != c {
+		t.Errorf("shifted %v, broken %v; want 10 and 100", a, b)
 	}
 }

@@ -18,6 +18,9 @@ import (
 // An integer program solver is the oracle for batches too large to enumerate.
 func TestSelect_EqualsIntegerProgram(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the solver takes seconds")
+	}
 	cbc, err := exec.LookPath("cbc")
 	if err != nil {
 		t.Skip("cbc is not installed (coinor-cbc)")

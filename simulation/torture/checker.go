@@ -40,6 +40,7 @@ type checker struct {
 	lost     map[lostKey]bool
 	decided  int
 	commits  int
+	rows     *rows
 
 	groupOf     map[agents.ID]*followed // of brokers that replicas hold, by broker
 	leaderships int
@@ -84,7 +85,7 @@ func newChecker(w *world) *checker {
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
-		replaced: map[bourse.TxID]bool{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}}
+		replaced: map[bourse.TxID]bool{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows()}
 	sizes := map[string]int{}
 	for i := range w.sites {
 		for _, g := range w.sites[i].config.Groups {
@@ -145,6 +146,7 @@ func (c *checker) process(n int, id agents.ID) *mirror {
 // step checks one step.
 func (c *checker) step(s *sim.Step) error {
 	m := c.process(s.Process, s.ID)
+	c.rows.follow(c, m, s)
 	if err := c.talk.before(s, m); err != nil {
 		return err
 	}
@@ -167,6 +169,7 @@ func (c *checker) step(s *sim.Step) error {
 		return err
 	}
 	c.behind.aimed(s)
+	c.aimedLegs(s)
 	return c.agent(s, m)
 }
 
@@ -192,6 +195,7 @@ func (c *checker) life(l *sim.Life) error {
 		c.past[l.ID] = true
 		c.procs[l.Process] = m
 	}
+	c.rows.begin(m, l)
 	c.talk.begin(l)
 	c.behind.life(l)
 	c.begun[l.Process] = l.At

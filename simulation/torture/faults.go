@@ -24,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, SlowDisk, MemberReplaced), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, SlowDisk, MemberReplaced), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -56,7 +56,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) || ofReplicas(k) || k == CrashAimed {
+		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -66,7 +66,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 		}
 	}
-	others := managedFaults(seed)
+	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed))
 	if mortal(seed) {
 		others = append(others, machineFaults(seed)...)
 	}
@@ -189,10 +189,15 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 	case CrashAimed:
 		w.aims = append(w.aims, f)
 		return false // it is counted when its moment has come
+	case LegAimed:
+		w.legAims = append(w.legAims, f)
+		return false // the same
 	case atReplica:
 		return w.strikeReplica(w.atReplicas[f.Size])
 	case SiteLost:
 		w.lose(f)
+	case OperatorWish:
+		w.wish(f)
 	case UserCancel:
 		w.Post(w.Now(), f.Host, giveUp{f.Salt})
 	default:

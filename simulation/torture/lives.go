@@ -119,7 +119,7 @@ func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.S
 		return fmt.Errorf("B60: %s does not know leg %v any more, and %s does not record that", s.From, id, s.ID)
 	}
 	heard := l.heard[id]
-	l.heard[id] = s.Now
+	l.heard[id] = max(heard, s.Now)                 // a start that a clock ahead has told of counts on
 	if _, ok := s.Message.(agents.LegStarted); ok { // by a clock that may be ahead
 		l.heard[id] = max(s.Now, what.Start)
 	}

@@ -42,6 +42,7 @@ type mirror struct {
 	settled map[bourse.LegID]bourse.Credits
 	fenced  bool
 	over    uint32 // the life that has fenced it
+	barred  bool   // a site was closed to some user
 
 	promised promised
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
@@ -124,7 +125,7 @@ func (m *mirror) reset() {
 	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
-	m.fenced, m.over = false, 0
+	m.fenced, m.over, m.barred = false, 0, false
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -195,6 +196,8 @@ func (m *mirror) ofLife(f agents.Fact) error {
 		for _, leg := range f.Legs {
 			m.named[leg] = true
 		}
+	case bourse.UserBarred:
+		m.barred = true
 	case bourse.SiteLost:
 		m.lost[f.Site] = f.Wish
 	case bourse.ClaimSettled:

@@ -13,6 +13,7 @@ type Report struct {
 	Transactions int            `json:"transactions"` // tries decided
 	Committed    int            `json:"committed"`
 	Faults       map[string]int `json:"faults"` // that took effect, by kind
+	Rows         map[string]int `json:"rows"`   // of docs/TRANSACTION.md, how often each was taken
 	Violations   []Violation    `json:"violations"`
 
 	flags string // see NewReport
@@ -31,7 +32,7 @@ type Violation struct {
 // given again to be the same, with a space before each: what replays a violation
 // ends with them.
 func NewReport(flags string) *Report {
-	r := &Report{Faults: map[string]int{}, Violations: []Violation{}, flags: flags}
+	r := &Report{Faults: map[string]int{}, Rows: map[string]int{}, Violations: []Violation{}, flags: flags}
 	for _, k := range Kinds() {
 		r.Faults[string(k)] = 0
 	}
@@ -45,6 +46,9 @@ func (r *Report) Add(x Result) {
 	r.Committed += x.Committed
 	for k, n := range x.Struck {
 		r.Faults[string(k)] += n
+	}
+	for row, n := range x.Rows {
+		r.Rows[row] += n
 	}
 	if x.Broken != nil {
 		r.Violations = append(r.Violations, Violation{Seed: x.Seed, Invariant: Invariant(x.Broken), Detail: x.Broken.Error(),

@@ -34,6 +34,7 @@ type Result struct {
 	Committed    int
 	Leaderships  int // of brokers that replicas hold
 	Struck       map[sim.Kind]int
+	Rows         map[string]int // of docs/TRANSACTION.md, how often each was taken
 	Steps        uint64
 	Broken       error // the first invariant that was broken
 }
@@ -62,10 +63,11 @@ func Run(seed uint64, opt Options) (r Result) {
 			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
 		}
 		r.Transactions, r.Committed, r.Leaderships, r.Steps = c.decided, c.commits, c.leaderships, w.Steps()
+		r.Rows = c.rows.taken
 		for _, k := range Kinds() {
 			r.Struck[k] = w.Count(k) + w.struckManagers(k) + w.struckReplicas[k]
 		}
-		r.Struck[CrashAimed] = w.struckAims
+		r.Struck[CrashAimed], r.Struck[LegAimed] = w.struckAims, w.struckLegs
 	}()
 	r.Broken = c.run(opt)
 	if _, damaged := errors.AsType[*journal.CorruptError](r.Broken); damaged {

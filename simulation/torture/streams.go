@@ -14,7 +14,9 @@ const (
 	streamFaults        = 2 // shared with the promises
 	streamReplicas      = 3
 	streamLost          = 5
-	streamMirrors       = 7
+	streamLegFaults     = 6
+	streamOperators     = 7
+	streamMirrors       = 8
 	streamMachineFaults = 9
 	streamKinds         = 11
 	streamManager       = 12 // and the next two: one for each site

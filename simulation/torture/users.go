@@ -71,6 +71,10 @@ func changed(j bourse.Job, draw uint64) wish {
 		return wish{j.Name, agents.JobCancel{Job: j.Name, User: j.User}}
 	}
 	r := j.Request
+	if draw>>40%3 == 0 { // the same, but another choice of when
+		r.Flexible, r.Phi = bourse.Duration(draw>>44%60)*bourse.Minute, int(300*(draw>>52%7))
+		return wish{j.Name, agents.JobModify{Job: j.Name, User: j.User, Request: r}}
+	}
 	r.Nodes = max(1, r.Nodes+int(draw>>16%5)-2)
 	r.Length += bourse.Duration(draw>>24%5) * bourse.Minute
 	r.Deadline = r.Deadline.Add(bourse.Duration(draw>>32%4) * 20 * bourse.Minute)

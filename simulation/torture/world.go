@@ -70,6 +70,8 @@ type world struct {
 
 	aims       []sim.Fault // crashes that wait for their moment
 	struckAims int
+	legAims    []sim.Fault // trouble that waits for a leg
+	struckLegs int
 }
 
 // site is what a site is made of.
@@ -142,6 +144,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.addBroker(&w.brokers[i])
 	}
 	w.After(w.hang)
+	w.Add(sim.Host{ID: siteOperatorID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
 	if losesSite(w.faults) {
 		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})
 	}

@@ -1,0 +1,111 @@
+package torture
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// LegAimed is trouble that waits until a leg has come to some state at a site, and then
+// strikes those whom it concerns. What a transaction does between its steps takes a tenth
+// of a second, and two hours of faults hardly ever hit it.
+const LegAimed sim.Kind = "leg-aimed"
+
+// aimedLegs is how many of them a run has.
+const aimedLegs = 8
+
+// aimedStates are the states that are waited for; a leg that is restored counts as such,
+// too.
+var aimedStates = []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Prepared, bourse.Confirmed, bourse.Running}
+
+// legFaults draws the trouble of a seed, from a stream of its own. Its salt says which state
+// it waits for, and what strikes then.
+func legFaults(seed uint64) (list []sim.Fault) {
+	r := rand.New(rand.NewPCG(seed, streamLegFaults))
+	for range aimedLegs {
+		list = append(list, sim.Fault{Kind: LegAimed, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
+			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 15*bourse.Minute)))), Size: int64(bourse.Second) + r.Int64N(int64(5*bourse.Minute))})
+	}
+	return list
+}
+
+// aimedLegs has trouble strike that was aimed at what a site has just done.
+func (c *checker) aimedLegs(s *sim.Step) {
+	if len(c.w.legAims) == 0 || !strings.HasPrefix(string(s.ID), "site:") {
+		return
+	}
+	for _, fact := range s.Facts {
+		leg := bourse.LegMoved{}
+		switch f := fact.(type) {
+		case bourse.LegMoved:
+			leg = f
+		case bourse.LegRestored:
+			leg = f.Was
+		}
+		if leg.State == bourse.Asked {
+			continue
+		}
+		c.w.legAims = slices.DeleteFunc(c.w.legAims, func(f sim.Fault) bool {
+			if f.Host != s.ID || aimedStates[f.Salt%uint64(len(aimedStates))] != leg.State {
+				return false
+			}
+			c.w.strikeAtLeg(f, leg)
+			c.w.struckLegs++
+			return true
+		})
+	}
+}
+
+// strikeAtLeg has the nodes of a leg fail, its site or its broker die, the two be cut off
+// from each other, or a step come that is not due. A broker that replicas hold is left alone: they have faults of their own.
+func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
+	broker := brokerID(leg.Leg.Tx.Broker)
+	x := sim.Fault{Kind: sim.Partition, At: w.Now(), Host: f.Host, Peer: broker, For: bourse.Duration(f.Size), Salt: f.Salt}
+	if f.Salt>>8%8 >= 6 {
+		w.misstep(f.Host, leg)
+		return
+	}
+	switch f.Salt >> 8 % 8 {
+	case 0, 1:
+		for i := range w.sites {
+			if s := &w.sites[i]; siteID(s.config.Name) == f.Host && s.kind == simulated { // a manager has faults of its own
+				w.Post(w.Now(), s.config.Cluster, agents.NodesLost{Group: leg.What.Group, Count: 1 << 20, For: 10 * bourse.Minute})
+				return
+			}
+		}
+	case 2:
+		x.Kind, x.Peer, x.For = sim.CrashSync, "", x.For/10
+	case 3:
+		x.Kind, x.Host, x.Peer, x.For = sim.CrashSync, broker, "", x.For/10
+	case 4:
+		x.Kind = sim.OneWay
+	}
+	if w.groups[broker] != nil {
+		x.Kind, x.Host, x.Peer, x.For = sim.CrashSync, f.Host, "", x.For/10
+	}
+	w.Strike(x)
+}
+
+// misstep has steps come in the broker's name that its leg does not allow: a Release of
+// what is not confirmed, a Cancel of what is, and a Prepare of a leg that there never was,
+// in this life and the one before.
+func (w *world) misstep(site agents.ID, leg bourse.LegMoved) {
+	id := leg.Leg
+	say := func(m agents.Message) { w.Inject(w.Now(), brokerID(id.Tx.Broker), site, m) }
+	switch leg.State {
+	case bourse.Held, bourse.Prepared:
+		say(agents.Release{Leg: id, DecidedBy: id.Tx.Incarnation})
+	case bourse.Confirmed, bourse.Running:
+		say(agents.Cancel{Leg: id, DecidedBy: id.Tx.Incarnation})
+	}
+	id.Tx.Seq += 1 << 40
+	say(agents.Prepare{Leg: id, For: inDoubtLimit})
+	if id.Tx.Incarnation > 1 {
+		id.Tx.Incarnation--
+		say(agents.Prepare{Leg: id, For: inDoubtLimit})
+	}
+}

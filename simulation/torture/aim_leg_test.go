@@ -1,0 +1,55 @@
+package torture
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// Each kind of trouble strikes legs in each state, and what a site and a broker make of it
+// breaks nothing.
+func TestLegAimed_StrikesInEachState(t *testing.T) {
+	t.Parallel()
+	for action := range uint64(8) {
+		var aims []sim.Fault
+		for i, name := range siteNames {
+			salt := action << 8
+			for salt%uint64(len(aimedStates)) != uint64(i)%uint64(len(aimedStates)) {
+				salt++
+			}
+			aims = append(aims, sim.Fault{Kind: LegAimed, Host: siteID(name), At: start.Add(5 * bourse.Minute), Salt: salt, Size: int64(bourse.Minute)})
+		}
+		r := Run(4, Options{Faults: aims, Alone: true})
+		if r.Broken != nil {
+			t.Errorf("trouble %d: %v", action, r.Broken)
+		}
+		if r.Struck[LegAimed] < len(aimedStates) {
+			t.Errorf("trouble %d has struck %d times, want in each of %d states", action, r.Struck[LegAimed], len(aimedStates))
+		}
+	}
+}
+
+// What operators wish is done: drains, closings and maintenance take their rows.
+func TestOperatorWish_IsCarriedOut(t *testing.T) {
+	t.Parallel()
+	taken := map[string]int{}
+	for size := range int64(6) {
+		var faults []sim.Fault
+		for i, name := range siteNames {
+			faults = append(faults, sim.Fault{Kind: OperatorWish, Host: siteID(name), At: start.Add(bourse.Duration(10+5*i) * bourse.Minute), For: 10 * bourse.Minute, Size: size, Salt: uint64(1 + i)})
+		}
+		r := Run(4, Options{Faults: faults, Alone: true})
+		if r.Broken != nil {
+			t.Errorf("wish %d: %v", size, r.Broken)
+		}
+		for row, n := range r.Rows {
+			taken[row] += n
+		}
+	}
+	for _, row := range []string{"S61", "S62", "S63", "S64", "S65", "S66", "S67", "B127"} {
+		if taken[row] == 0 {
+			t.Errorf("row %s was not taken", row)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package torture
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// OperatorWish is what a site's operator wants of it in the middle of everything: that it
+// drains, is closed to a VO or to a user, or gives nodes up for maintenance, by force too.
+const OperatorWish sim.Kind = "operator-wish"
+
+// wishes is how many of them a run has.
+const wishes = 4
+
+// operatorFaults draws the wishes of a seed, from a stream of its own. Size says which.
+func operatorFaults(seed uint64) (list []sim.Fault) {
+	r := rand.New(rand.NewPCG(seed, streamOperators))
+	for range wishes {
+		list = append(list, sim.Fault{Kind: OperatorWish, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(6),
+			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 30*bourse.Minute)))), For: bourse.Duration(bourse.Minute) + bourse.Duration(r.Int64N(int64(15*bourse.Minute)))})
+	}
+	return list
+}
+
+// siteOperatorID is who wishes, and does not care what it is told.
+const siteOperatorID agents.ID = "operator:otto"
+
+type deaf struct{}
+
+// Step does nothing.
+func (deaf) Step(bourse.Time, agents.ID, agents.Message, *agents.Outbox) {}
+
+// wish has an operator say what it wants, and take that back later.
+func (w *world) wish(f sim.Fault) {
+	at, end := w.Now(), w.Now().Add(f.For)
+	say := func(at bourse.Time, m agents.Message) { w.Inject(at, siteOperatorID, f.Host, m) }
+	switch f.Size {
+	case 0:
+		say(at, agents.Drain{Until: end, Why: "a test"})
+	case 1:
+		say(at, agents.Drain{Why: "a test"})
+		say(end, agents.Resume{})
+	case 2:
+		vo := brokerNames[f.Salt%uint64(len(brokerNames))]
+		say(at, agents.Close{VO: vo})
+		say(end, agents.Open{VO: vo})
+	case 3:
+		say(at, agents.Close{User: "ana"})
+		say(end, agents.Open{User: "ana"})
+	default:
+		for i := range w.sites {
+			if s := &w.sites[i].config; siteID(s.Name) == f.Host {
+				m := agents.Maintenance{Name: fmt.Sprint("m", f.Salt), Group: s.Groups[f.Salt%uint64(len(s.Groups))].Name, Nodes: 1 + int(f.Salt>>8%3),
+					Start: at.Add(5 * bourse.Minute), End: end.Add(6 * bourse.Minute), Force: f.Size == 5}
+				say(at, m)
+				if f.Salt>>16%2 == 0 {
+					say(end, agents.MaintenanceCancel{Name: m.Name})
+				}
+			}
+		}
+	}
+}

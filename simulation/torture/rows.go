@@ -1,0 +1,114 @@
+package torture
+
+import (
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// rows counts how often each row of docs/TRANSACTION.md is taken. It is told of every
+// step before the checker takes its facts in, and knows a row by what the step was
+// handed, what was on record and what came of it: a second telling, as the mirror is,
+// with no mark in the code that it watches.
+type rows struct {
+	taken  map[string]int
+	asked  map[limitKey]bool          // Holds that a process has not decided yet
+	waits  map[heardFrom]uint64       // requests for offers that a site has not answered, by cycle
+	lists  map[int]map[agents.ID]bool // who has listed its legs to this life of a broker; none: it is the first
+	heard  map[heardFrom]agents.Stamp // the latest of a site that a broker has seen
+	forced map[string]bool            // maintenance by name
+}
+
+func newRows() *rows {
+	return &rows{map[string]int{}, map[limitKey]bool{}, map[heardFrom]uint64{}, map[int]map[agents.ID]bool{}, map[heardFrom]agents.Stamp{}, map[string]bool{}}
+}
+
+// taking is a step that takes rows.
+type taking struct {
+	*rows
+	c     *checker
+	m     *mirror // before the step
+	step  *sim.Step
+	alarm bool // of the agent's own
+}
+
+func (x *taking) take(names ...string) {
+	for _, row := range names {
+		if row != "" {
+			x.taken[row]++
+		}
+	}
+}
+
+func (x *taking) takeIf(so bool, names ...string) {
+	if so {
+		x.take(names...)
+	}
+}
+
+// was is the state of a leg before the step; Asked: it is not on record.
+func (x *taking) was(id bourse.LegID) bourse.LegState {
+	if l := x.m.legs[id]; l != nil {
+		return l.State
+	}
+	return bourse.Asked
+}
+
+// follow counts the rows of a step.
+func (r *rows) follow(c *checker, m *mirror, s *sim.Step) {
+	_, message := agents.Lookup(s.Message.Kind())
+	x := taking{r, c, m, s, !message}
+	switch {
+	case strings.HasPrefix(string(s.ID), "site:"):
+		x.site()
+	case strings.HasPrefix(string(s.ID), "broker:"):
+		x.broker()
+	}
+}
+
+// begin counts the rows of a restart.
+func (r *rows) begin(m *mirror, l *sim.Life) {
+	for at := range r.asked {
+		if at.process == l.Process {
+			r.taken["S19"]++
+			delete(r.asked, at)
+		}
+	}
+	if strings.HasPrefix(string(l.ID), "broker:") {
+		r.lists[l.Process] = map[agents.ID]bool{}
+		for _, j := range m.jobs {
+			if len(j.After) > 0 {
+				r.taken["B85"]++
+				break
+			}
+		}
+		if m.barred {
+			r.taken["B129"]++
+		}
+		for site := range m.lost {
+			if m.lost[site] || len(m.settled) > 0 {
+				r.taken["B108"]++
+				break
+			}
+		}
+		return
+	}
+	maintained := map[string]bool{}
+	for _, f := range m.facts {
+		switch f := f.(type) {
+		case bourse.MaintenanceSet:
+			maintained[f.Name] = true
+		case bourse.MaintenanceOver:
+			delete(maintained, f.Name)
+		}
+	}
+	if len(maintained) > 0 {
+		r.taken["S68"]++
+	}
+	for _, x := range m.legs {
+		r.taken[map[bourse.LegState]string{bourse.Held: "S25", bourse.Prepared: "S37", bourse.Confirmed: "S47", bourse.Running: "S47"}[x.State]]++
+	}
+	delete(r.taken, "")
+}
