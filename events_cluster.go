@@ -128,6 +128,7 @@ type (
 		Taken   int            `json:"taken"`             // how many of that submit
 		Kept    int            `json:"kept,omitempty"`    // deadlines
 		Missed  int            `json:"missed,omitempty"`
+		Learned *LearnedRuns   `json:"learned,omitempty"` // of runs that have ended
 	}
 	// NodeTasks is the work on a time-shared node, as of its last division among tasks.
 	NodeTasks struct {
@@ -163,6 +164,20 @@ type (
 		Promised []JobPromised `json:"promised,omitempty"` // that wait for their slots, by id
 		Submit   Time          `json:"submit"`             // of the job that was taken last
 		Taken    int           `json:"taken"`              // how many of that submit
+		Learned  *LearnedRuns  `json:"learned,omitempty"`  // of runs that have ended
+	}
+	// LearnedRuns are what a group of nodes predicts runs by.
+	LearnedRuns struct {
+		Users   []UserRuns `json:"users,omitempty"` // in order
+		Runs    int64      `json:"runs,omitempty"`  // that the weights are of
+		Weights []float64  `json:"weights,omitempty"`
+		Spread  []float64  `json:"spread,omitempty"` // row by row
+	}
+	// UserRuns are the last runs of a user's jobs.
+	UserRuns struct {
+		User   int64    `json:"user"`
+		Last   Duration `json:"last"`
+		Before Duration `json:"before,omitempty"`
 	}
 	// RunningJob is a local job that runs.
 	RunningJob struct {

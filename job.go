@@ -12,6 +12,26 @@ type LocalJob struct {
 	Nodes    int      `json:"nodes"`
 	Queue    int      `json:"queue,omitempty"` // index into the site's queues
 	User     int64    `json:"user"`
+
+	// Predicted is what its site expects it to run, where that does not go by the
+	// user's word; the job is planned for that and killed at Estimate. 0: Estimate.
+	Predicted Duration `json:"predicted,omitempty"`
+}
+
+// Limit is what the job may run: its estimate or, where it has none, its run.
+func (j *LocalJob) Limit() Duration {
+	if j.Estimate > 0 {
+		return j.Estimate
+	}
+	return max(j.Run, Millisecond)
+}
+
+// Planned is what the job is expected to run: the site's prediction, or its limit.
+func (j *LocalJob) Planned() Duration {
+	if j.Predicted > 0 {
+		return min(j.Predicted, j.Limit())
+	}
+	return j.Limit()
 }
 
 // Request is what one VO job asks of the grid: N nodes at once for a length of

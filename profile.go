@@ -129,6 +129,29 @@ type Level struct {
 	Count      int
 }
 
+// Least returns how many nodes are free in p and in q, from the opening of p on.
+func (p Profile) Least(q Profile) Profile {
+	out := Profile{{p[0].At, min(p[0].Free, q.At(p[0].At))}}
+	step := func(at Time, free int) {
+		if free != out[len(out)-1].Free {
+			out = append(out, Step{at, free})
+		}
+	}
+	j := q.Index(p[0].At) + 1
+	for i := range p {
+		if i > 0 {
+			step(p[i].At, min(p[i].Free, q[j-1].Free))
+		}
+		for ; j < len(q) && (i+1 == len(p) || q[j].At < p[i+1].At); j++ {
+			step(q[j].At, min(p[i].Free, q[j].Free))
+		}
+		if i+1 < len(p) && j < len(q) && q[j].At == p[i+1].At {
+			j++
+		}
+	}
+	return out
+}
+
 // Levels appends to list the level sets of the profile over [from, to): for
 // each k >= 1 the maximal intervals with at least k nodes free, equal ones
 // carried as one with a count. n nodes are free on [s, e) iff levels with a

@@ -119,6 +119,23 @@ func TestProfile_EqualsItsInstants(t *testing.T) {
 	})
 }
 
+func TestProfile_LeastIsTheLesserAtEachInstant(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p, x := drawProfile(t)
+		q, y := drawProfile(t)
+		from := rapid.IntRange(0, span-1).Draw(t, "from")
+		p.From(Time(from))
+		got := p.Least(q)
+		checkOrder(t, got)
+		for at := from; at < 2*span; at++ {
+			if want := min(x.at(at), y.at(at)); got.At(Time(at)) != want {
+				t.Fatalf("%v and %v: %v has %d at %d, want %d", p, q, got, got.At(Time(at)), at, want)
+			}
+		}
+	})
+}
+
 func TestProfile_EarliestFitIsTheEarliest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/sites"
@@ -39,16 +40,23 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 	}, err
 }
 
+// estimates is what local jobs are planned by.
+func (s *Site) estimates() estimates.Rule {
+	r, _ := estimates.ParseRule(s.Estimates) // a word of the key, or "" of a site that was not read
+	return r
+}
+
 // ClusterQueues returns what the queues of the site's simulated cluster are
 // configured by, one for each group.
 func (s *Site) ClusterQueues() []queue.Options {
 	local := make([]queue.Named, len(s.Queues))
 	for i, q := range s.Queues {
-		local[i] = queue.Named{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
+		local[i] = queue.Named{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost), Limits: q.Limits}
 	}
 	out := make([]queue.Options, len(s.Groups))
 	for i, g := range s.Groups {
-		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i)}
+		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
+			Estimates: s.estimates(), Limits: s.JobLimits}
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -18,6 +19,7 @@ type Queue struct {
 	Priority  int         // -1000..1000, higher first; default 0
 	Rate      Thousandths // multiple of the base price that its jobs pay, 0..1000; default 1
 	DelayCost Thousandths // weight of its jobs' delay in a reservation's price, 0..1000; default 1
+	Limits    queue.JobLimits
 }
 
 // Limits are what a site's operator sets on reservations.
@@ -87,6 +89,23 @@ func (q *Queue) keys(names map[string]int) keys {
 		whole("priority", &q.Priority, 0, -1000, 1000, "higher first; jobs that name no queue have 0"),
 		share("rate", &q.Rate, One, 0, 1000*One, "multiple of the price that its jobs pay"),
 		share("delay_cost", &q.DelayCost, One, 0, 1000*One, "weight of its jobs' delay in the price of a reservation"),
+		section("limits", func() keys { return jobLimits(&q.Limits) }, "what its jobs may have"),
+	}
+}
+
+// jobLimits lists what local jobs may have.
+func jobLimits(l *queue.JobLimits) keys {
+	number := func(name string, to *int, doc string) key {
+		return whole(name, to, 0, 1, 10_000_000, doc).byDefault("no limit")
+	}
+	return keys{
+		amount("longest", &l.Length, 0, "longest time that a job may request; a longer one is refused").byDefault("no limit"),
+		number("running", &l.Running, "jobs that run at once; more wait"),
+		number("waiting", &l.Waiting, "jobs that wait; more are refused"),
+		number("nodes", &l.Nodes, "nodes that jobs have at once; more wait, a larger job is refused"),
+		number("user_running", &l.UserRunning, "`running` of each user"),
+		number("user_waiting", &l.UserWaiting, "`waiting` of each user"),
+		number("user_nodes", &l.UserNodes, "`nodes` of each user"),
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
 // Scenario is a world to simulate: sites with jobs of their own, and brokers.
@@ -32,10 +34,12 @@ type Site struct {
 	Shared     *Shared         // policy = "libra", "edf" and such: deadlines in place of a queue; nil: none
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
+	Estimates  string          // what local jobs are planned by: "request" (default), or a rule of policy/estimates
 	Groups     []bourse.Group  // at least one, in order of the file
 	PriceFile  string          // that their price curve was read from; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
 	Limits     Limits
+	JobLimits  queue.JobLimits // of local jobs, of all queues together
 	VOShare    Thousandths     // most of the node-seconds that VOs may hold over the horizon, 0..1; default 1
 	VOShares   []VOShare       // the same for single VOs, in order of name; others have no limit of their own
 	Hold       bourse.Duration // how long a hold stands, from 1 s; default 30 s
@@ -168,7 +172,9 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		named("name", &s.Name, names, "north", "one of its own"),
 		word("pricing", &s.Pricing, "adaptive", []string{"fixed", "adaptive"}, "adaptive: a reservation also pays for the delay that it causes in the queue"),
 		word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
+		word("estimates", &s.Estimates, "request", estimates.Names(), "what local jobs are planned by; whatever it says, they are killed at what was requested"),
 		queues(&s.Queues),
+		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "what local jobs may have in each group, those of all queues together"),
 		section("limits", s.Limits.keys, "what the operator sets on reservations"),
 		share("vo_share", &s.VOShare, One, 0, One, "most of the node-time that virtual organisations may hold"),
 		span("hold", &s.Hold, 30*bourse.Second, bourse.Second, "how long a hold stands"),

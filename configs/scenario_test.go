@@ -65,7 +65,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 	want := &Scenario{
 		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
 		Sites: []Site{{
-			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill",
+			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill", Estimates: "request",
 			Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
 			Queues:  []Queue{{Rate: One, DelayCost: One}},
 			Limits:  Limits{MaxHorizon: bourse.MaxDuration, MaxShare: One},
@@ -201,7 +201,7 @@ modify_length = [1, 2]
 	if !reflect.DeepEqual(a.Groups[0].Machine, machine) {
 		t.Errorf("machine %+v", a.Groups[0].Machine)
 	}
-	if want := []Queue{{"", 0, One, One}, {"express", 5, 2 * One, One / 2}, {"standby", -1, One, One}}; !reflect.DeepEqual(a.Queues, want) {
+	if want := []Queue{{Rate: One, DelayCost: One}, {Name: "express", Priority: 5, Rate: 2 * One, DelayCost: One / 2}, {Name: "standby", Priority: -1, Rate: One, DelayCost: One}}; !reflect.DeepEqual(a.Queues, want) {
 		t.Errorf("queues %+v", a.Queues)
 	}
 	if want := (Limits{bourse.Hour, 30 * bourse.Day, One / 2, []string{"ana"}}); !reflect.DeepEqual(a.Limits, want) {

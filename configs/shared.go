@@ -72,5 +72,5 @@ var controls = []string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-ope
 // SharedCluster returns what the cluster of such a site is configured by.
 func (s *Site) SharedCluster() timeshared.Options {
 	return timeshared.Options{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate,
-		OverrunBare: s.Shared.OverrunShare == overrunBare, Limit: s.QueueLimit}
+		OverrunBare: s.Shared.OverrunShare == overrunBare, Limit: s.QueueLimit, Estimates: s.estimates()}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -18,6 +19,8 @@ type ReplayOptions struct {
 	Policy backfill.Policy
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
 	Limit  int  // jobs that wait at most; 0 means queue.Limit
+	// Estimates says what jobs are planned by; they are killed at their own.
+	Estimates estimates.Rule
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
@@ -33,6 +36,8 @@ type ReplayOptions struct {
 	// Notice has a reservation ask that long before the start it wants, and take
 	// the earliest from there on, whatever Alpha; 0: it wants to start at once.
 	Notice bourse.Duration
+	// Limits are those of all jobs together.
+	Limits queue.JobLimits
 	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
 	Queues []queue.Named
 	// Without is the place in the list, from 1 and after the copying, of a job
@@ -57,7 +62,7 @@ const (
 type Replay struct {
 	Nodes    int
 	Outcomes []Outcome // in record order, refused jobs included
-	Refused  int       // jobs of more nodes than the group has
+	Refused  int       // jobs of more nodes than the group has, or beyond limits
 	Passes   int       // scheduling passes
 
 	// Delays are what each reservation was charged for, by its place in Outcomes;
@@ -121,9 +126,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if len(jobs) == 0 {
 		return &Replay{Nodes: opt.Nodes}, nil
 	}
-	r.queue = queue.New(queue.Options{
-		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
-	})
+	r.queue = queue.New(opt.queue(jobs[0].Submit))
 	r.queue.Watch(r)
 	if opt.Reservations > 0 {
 		r.chosen = DrawReservations(jobs, opt.Nodes, opt.Reservations, opt.Seed)
@@ -148,6 +151,11 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes(), Delays: r.delays}, nil
 }
 
+// queue is what the site's queue is configured by.
+func (o *ReplayOptions) queue(start bourse.Time) queue.Options {
+	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, Limits: o.Limits}
+}
+
 func (o *ReplayOptions) check() error {
 	switch {
 	case o.Nodes < 1:
@@ -158,6 +166,8 @@ func (o *ReplayOptions) check() error {
 		return fmt.Errorf("alpha %v: must be a number from 0 to 1", o.Alpha)
 	case o.Notice < 0:
 		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
+	case o.Reservations > 0 && o.Policy.Shortest:
+		return fmt.Errorf("reservations and policy %v do not go together: prices are planned in queue order", o.Policy)
 	case o.Reservations > 0 && o.Extend:
 		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
 	}
@@ -283,7 +293,7 @@ func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Off
 // Started, Ended and Refused make the replayer a queue.Watcher.
 func (r *replayer) Started(j *bourse.LocalJob, s *backfill.Start) {
 	o := &r.out[j.ID-1]
-	o.Start, o.Class = s.End.Add(-s.Estimate), s.Class
+	o.Start, o.Class, o.Job.Predicted = s.End.Add(-s.Estimate), s.Class, j.Predicted
 }
 
 func (r *replayer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) { r.out[j.ID-1].End = end }

@@ -25,9 +25,7 @@ func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told f
 	if !ok {
 		return 0, nil
 	}
-	s.queue = queue.New(queue.Options{
-		Nodes: opt.Nodes, Policy: opt.Policy, Start: first.Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
-	})
+	s.queue = queue.New(opt.queue(first.Submit))
 	s.queue.Watch(s)
 	s.queue.Feed(func() (bourse.LocalJob, bool) {
 		j := first

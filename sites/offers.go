@@ -140,12 +140,14 @@ func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: true})
 			continue
 		}
-		admissible := o.states[i].Free
+		admissible := o.states[i].Firm()
 		clear := admissible
 		if p, promised := o.schedule(g.Name, now); promised {
 			admissible, clear = o.shown(now, g, p)
 		} else if o.cfg.Pricing != pricing.Fixed {
-			clear = o.book(i).Clear()
+			if clear = o.book(i).Clear(); o.states[i].Sure != nil {
+				clear = clear.Least(admissible)
+			}
 		}
 		list = append(list, agents.GroupOffer{Group: g,
 			Admissible: o.net(clip(admissible, now, horizon), now, left), Clear: o.net(clip(clear, now, horizon), now, left),
@@ -232,7 +234,7 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 	if r := o.limits.allowed(now, vo, user, i, l, old, state.Reserved, set.legs()...); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	if state.Free.Min(l.Start, l.End) < l.Nodes {
+	if state.Firm().Min(l.Start, l.End) < l.Nodes {
 		return bourse.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
 	}
 	g := &o.cfg.Groups[i]
@@ -258,7 +260,7 @@ func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricin
 		n := min(left, r.Nodes)
 		left -= n
 		r.Nodes -= n
-		state.Free.Add(max(r.Start, state.Now), r.End, n)
+		state.Take(max(r.Start, state.Now), r.End, -n)
 		if r.Nodes == 0 {
 			state.Reserved = slices.Delete(state.Reserved, at, at+1)
 		}

@@ -62,7 +62,7 @@ func (x *trial) take(now bourse.Time, l bourse.Leg) {
 	if g == nil {
 		g = &trialGroup{state: o.states[i].Clone()}
 		g.state.Now = max(g.state.Now, now) // the cluster's clock may be ahead
-		g.state.Free.From(g.state.Now)
+		g.state.From(g.state.Now)
 		x.groups[i] = g
 	}
 	r := backfill.Reserved{Nodes: l.Nodes, Start: l.Start, End: l.End}

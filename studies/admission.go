@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -32,14 +34,16 @@ type AdmissionOptions struct {
 // admissionCell is one setting of the experiment.
 type admissionCell struct {
 	control    admission.Control
-	inaccuracy int  // of the estimates, in hundredths of what the trace's are off
-	delay      int  // arrival delay factor in hundredths
-	ratio      int  // mean factor of the others over that of the urgent jobs
-	urgent     int  // share of the urgent jobs in hundredths
-	spread     int  // standard deviation of a factor, thousandths of its mean
-	refuseLate bool // LibraRisk refuses lone jobs whose estimates overshoot
-	ranOnly    bool // without the jobs that never ran
-	bare       bool // a task past its estimate gets what the others' bare shares leave
+	inaccuracy int            // of the estimates, in hundredths of what the trace's are off
+	delay      int            // arrival delay factor in hundredths
+	ratio      int            // mean factor of the others over that of the urgent jobs
+	urgent     int            // share of the urgent jobs in hundredths
+	spread     int            // standard deviation of a factor, thousandths of its mean
+	refuseLate bool           // LibraRisk refuses lone jobs whose estimates overshoot
+	ranOnly    bool           // without the jobs that never ran
+	bare       bool           // a task past its estimate gets what the others' bare shares leave
+	nodes      int            // of the machine; 0: the paper's
+	rule       estimates.Rule // what stands for the estimates of the trace
 }
 
 // admissionOutcome is what came of one draw under one setting.
@@ -89,7 +93,8 @@ type admissionJob struct {
 	estimate bourse.Duration
 	nodes    int
 	ran      bool // it was not cancelled before it started
-	block    int  // of the workload
+	user     int64
+	block    int // of the workload
 }
 
 // admissionDraw is what is drawn for a job, the same in every setting: both are
@@ -121,7 +126,8 @@ func lastJobs(trace *workload.Trace, by Blocks) (list []admissionJob, blocks int
 		if j.estimate <= 0 {
 			j.estimate = j.run
 		}
-		j.block = cut.block(j.submit, r[workload.UserID].Whole())
+		j.user = r[workload.UserID].Whole()
+		j.block = cut.block(j.submit, j.user)
 		list = append(list, j)
 	}
 	return list, cut.blocks(), nil
@@ -171,11 +177,18 @@ type admissionRun struct {
 	arrivals []bourse.Time
 	due      []bourse.Time
 	blocks   []admissionSums
+
+	predictor *estimates.Predictor
+}
+
+// local is a job as its predictor knows it.
+func (j *admissionJob) local() *bourse.LocalJob {
+	return &bourse.LocalJob{Submit: j.submit, Run: j.run, Estimate: j.estimate, Nodes: j.nodes, User: j.user}
 }
 
 // runAdmission runs one draw under one setting.
 func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []admissionDraw) admissionOutcome {
-	opt := admission.Options{Control: c.control, Nodes: make([]bourse.Performance, admissionNodes), RefuseLoneLate: c.refuseLate, OverrunBare: c.bare}
+	opt := admission.Options{Control: c.control, Nodes: make([]bourse.Performance, cmp.Or(c.nodes, admissionNodes)), RefuseLoneLate: c.refuseLate, OverrunBare: c.bare}
 	for i := range opt.Nodes {
 		opt.Nodes[i] = bourse.Unit
 	}
@@ -184,7 +197,8 @@ func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []adm
 	if err != nil {
 		panic(err) // options are constants
 	}
-	r := &admissionRun{server: server, jobs: jobs, arrivals: make([]bourse.Time, len(jobs)), due: make([]bourse.Time, len(jobs)), blocks: make([]admissionSums, blocks)}
+	r := &admissionRun{server: server, jobs: jobs, arrivals: make([]bourse.Time, len(jobs)), due: make([]bourse.Time, len(jobs)), blocks: make([]admissionSums, blocks),
+		predictor: estimates.New(c.rule)}
 	for i := range jobs {
 		j, submit := c.job(int64(i), &jobs[i], draws[i], zero)
 		if c.ranOnly && !jobs[i].ran {
@@ -196,6 +210,9 @@ func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []adm
 			r.advance(submit)
 		}
 		r.arrivals[i], r.due[i] = submit, j.Deadline
+		if c.rule != estimates.Request {
+			j.Estimate = r.predictor.Predict(jobs[i].local(), j.Estimate)
+		}
 		server.Arrive(j, jobs[i].run)
 	}
 	server.Pass()
@@ -212,7 +229,9 @@ func (r *admissionRun) advance(to bourse.Time) {
 	for {
 		now := min(to, r.server.Next())
 		for _, e := range r.server.Advance(now) {
-			b, response := &r.blocks[r.jobs[e.Job].block], now.Sub(r.arrivals[e.Job])
+			job := &r.jobs[e.Job]
+			b, response := &r.blocks[job.block], now.Sub(r.arrivals[e.Job])
+			r.predictor.Learn(job.local(), job.estimate, job.run)
 			if now <= r.due[e.Job] {
 				b.met++
 				b.slowdown += response.Seconds() / r.jobs[e.Job].run.Seconds()

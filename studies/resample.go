@@ -44,6 +44,7 @@ func ParseBlocks(s string) (Blocks, error) {
 type cutter struct {
 	by    Blocks
 	first bourse.Time
+	span  bourse.Duration // a week
 	weeks int
 	users map[int64]int
 }
@@ -52,13 +53,18 @@ const week = 7 * bourse.Day
 
 // newCutter cuts what is submitted between two instants.
 func newCutter(by Blocks, first, last bourse.Time) *cutter {
-	return &cutter{by, first, max(1, int((last.Sub(first)+week/2)/week)), map[int64]int{}}
+	return newCutterOf(week, by, first, last)
+}
+
+// newCutterOf is newCutter with another span for weeks.
+func newCutterOf(span bourse.Duration, by Blocks, first, last bourse.Time) *cutter {
+	return &cutter{by, first, span, max(1, int((last.Sub(first)+span/2)/span)), map[int64]int{}}
 }
 
 // block is the block of a job.
 func (c *cutter) block(submit bourse.Time, user int64) int {
 	if c.by == ByWeeks {
-		return max(0, min(int(submit.Sub(c.first)/week), c.weeks-1))
+		return max(0, min(int(submit.Sub(c.first)/c.span), c.weeks-1))
 	}
 	i, known := c.users[user]
 	if !known {

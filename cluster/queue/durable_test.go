@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/history/invariant"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/estimates"
 
 	"pgregory.net/rapid"
 )
@@ -139,7 +140,7 @@ func drawWork(t *rapid.T) Work {
 	at := bourse.Time(0)
 	for id := range rapid.IntRange(0, 25).Draw(t, "jobs") {
 		at += bourse.Time(rapid.SampledFrom([]int{0, 0, 1000, 20_000, 100_000}).Draw(t, "gap"))
-		j := bourse.LocalJob{ID: int64(id + 1), Submit: at, Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Queue: rapid.IntRange(0, 1).Draw(t, "queue"), User: -1,
+		j := bourse.LocalJob{ID: int64(id + 1), Submit: at, Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Queue: rapid.IntRange(0, 1).Draw(t, "queue"), User: int64(rapid.IntRange(-1, 1).Draw(t, "user")),
 			Estimate: bourse.Duration(rapid.SampledFrom([]int{500, 30_000, 60_000, 200_000}).Draw(t, "estimate"))}
 		j.Run = j.Estimate * bourse.Duration(rapid.SampledFrom([]int{0, 3, 10, 15, 40}).Draw(t, "run")) / 10
 		group := rapid.IntRange(0, 1).Draw(t, "group")
@@ -164,6 +165,15 @@ func durableConfig(policy backfill.Policy, extend bool, work Work) config {
 func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 	now := bourse.Time(1_000_000)
 	cfg := durableConfig(policy, extend, drawWork(t))
+	rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
+	for i := range cfg.options {
+		cfg.options[i].Estimates = rule
+	}
+	if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+		for i := range cfg.options {
+			cfg.options[i].Limits = JobLimits{UserRunning: 1, UserNodes: 4, Waiting: 8, Length: 100 * bourse.Second}
+		}
+	}
 	mortal, twin := newLives(cfg, now), newLives(cfg, now)
 	for range rapid.IntRange(5, 40).Draw(t, "steps") {
 		switch rapid.IntRange(0, 5).Draw(t, "what") {

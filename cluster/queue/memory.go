@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
 // memory is what the facts of earlier lives say of local jobs and outages, gathered
@@ -28,6 +29,8 @@ type groupMemory struct {
 	promised map[int64]bourse.JobPromised
 	fed      cluster.Mark
 	number   int
+
+	predictor *estimates.Predictor
 }
 
 // waitingJob is a job that waits, and its place in the order of arrival.
@@ -40,6 +43,7 @@ func newMemory(groups []bourse.Group, options []Options) *memory {
 	m := &memory{index: map[string]*groupMemory{}}
 	for i, g := range groups {
 		x := newGroupMemory(g.Name)
+		x.predictor = estimates.New(options[i].Estimates)
 		for _, q := range options[i].Queues {
 			x.priority = append(x.priority, q.Priority)
 		}
@@ -50,7 +54,8 @@ func newMemory(groups []bourse.Group, options []Options) *memory {
 }
 
 func newGroupMemory(name string) *groupMemory {
-	return &groupMemory{name: name, waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}, promised: map[int64]bourse.JobPromised{}}
+	return &groupMemory{name: name, waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}, promised: map[int64]bourse.JobPromised{},
+		predictor: estimates.New(estimates.Request)}
 }
 
 // group is what is known of a group, nothing of one that there is no more.
@@ -76,8 +81,8 @@ func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 		at = cmp.Or(f.Begun, at)
 		m.group(f.Group).started(at, f)
 	case bourse.JobEnded:
-		delete(m.group(f.Group).running, f.Job)
-		return cmp.Or(f.Ended, at)
+		at = cmp.Or(f.Ended, at)
+		m.group(f.Group).ended(at, f.Job)
 	case bourse.JobPromised:
 		m.group(f.Group).promise(f)
 		return cmp.Or(f.When, at)
@@ -113,6 +118,13 @@ func (g *groupMemory) started(at bourse.Time, f bourse.JobStarted) {
 	if p, ok := g.promised[f.Job]; ok {
 		delete(g.promised, f.Job)
 		g.running[f.Job] = bourse.RunningJob{Job: p.Job, Start: at, End: f.End}
+	}
+}
+
+func (g *groupMemory) ended(at bourse.Time, id int64) {
+	if r, ok := g.running[id]; ok {
+		delete(g.running, id)
+		g.predictor.Learn(&r.Job, r.Job.Limit(), at.Sub(r.Start))
 	}
 }
 
@@ -182,7 +194,7 @@ func (m *memory) save(f *bourse.ClusterImage) {
 	f.Outages = slices.Clone(m.outages)
 	for _, g := range m.groups {
 		f.Groups = append(f.Groups, bourse.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
-			Promised: g.inPromiseOrder(), Submit: g.fed.Submit, Taken: g.fed.Taken})
+			Promised: g.inPromiseOrder(), Submit: g.fed.Submit, Taken: g.fed.Taken, Learned: g.predictor.Save()})
 	}
 }
 
@@ -207,5 +219,6 @@ func (m *memory) load(f bourse.ClusterImage) {
 			g.promised[p.Job.ID] = p
 		}
 		g.fed = cluster.Mark{Submit: x.Submit, Taken: x.Taken}
+		g.predictor.Load(x.Learned)
 	}
 }

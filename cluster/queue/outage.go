@@ -59,7 +59,7 @@ func (b *Backend) clear(now bourse.Time, group int, from, to bourse.Time, count 
 	q := b.queues[group]
 	q.reach(now)
 	for count > 0 {
-		at, free := worst(q.State().Free, from, to)
+		at, free := worst(q.State().Firm(), from, to)
 		if free >= count {
 			break
 		}
@@ -88,7 +88,7 @@ func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
 	var job *backfill.Running
 	for i := range q.State().Running {
 		r := &q.State().Running[i]
-		if r.End > at && (job == nil || r.Start > job.Start || r.Start == job.Start && r.ID > job.ID) {
+		if r.Last() > at && (job == nil || r.Start > job.Start || r.Start == job.Start && r.ID > job.ID) {
 			job = r
 		}
 	}

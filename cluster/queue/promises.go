@@ -140,7 +140,7 @@ func (q *Queue) startPromised(now bourse.Time, l *promised) {
 	if !l.again {
 		l.began = now
 	}
-	end := l.began.Add(estimate(&l.job))
+	end := l.began.Add(l.job.Limit())
 	if at := max(l.began.Add(max(l.job.Run, 0)), now); at < end {
 		x := early{at, l.id}
 		i, _ := slices.BinarySearchFunc(q.promises.ends, x, func(a, b early) int {
@@ -151,7 +151,7 @@ func (q *Queue) startPromised(now bourse.Time, l *promised) {
 	if l.again {
 		return
 	}
-	s := backfill.Start{Queued: backfill.Queued{ID: l.job.ID, Nodes: l.job.Nodes, Estimate: estimate(&l.job), Submit: l.job.Submit},
+	s := backfill.Start{Queued: backfill.Queued{ID: l.job.ID, Nodes: l.job.Nodes, Estimate: l.job.Limit(), Submit: l.job.Submit},
 		Class: backfill.Reservation, End: end}
 	q.watcher.Started(&l.job, &s)
 }
@@ -207,7 +207,7 @@ func (q *Queue) kept(j *bourse.LocalJob, x *sla.Promise, taken bool) {
 
 // agreement is what a local job asks for.
 func (p *promises) agreement(now bourse.Time, id int64, j *bourse.LocalJob) sla.SLA {
-	z := sla.Size{Nodes: j.Nodes, Runtime: estimate(j)}
+	z := sla.Size{Nodes: j.Nodes, Runtime: j.Limit()}
 	due := now.Add(bourse.Duration(int64(z.Runtime) / 1000 * int64(p.opt.Deadline)))
 	due = max(due, now.Add(z.Runtime))
 	a := sla.Strict(id, now, z, due.Add(-z.Runtime))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -14,6 +15,7 @@ type Named struct {
 	Priority  int   // higher first
 	Rate      int64 // thousandths of the base price that its jobs pay
 	DelayCost int64 // weight of a delay of its jobs in a reservation's price, in thousandths
+	Limits    JobLimits
 }
 
 // Limit is how many local jobs wait in a group at most, unless its options
@@ -35,6 +37,12 @@ type Options struct {
 	// Limit is how many jobs wait at most; 0: the constant. What comes
 	// beyond is refused: demand above capacity makes a queue grow without end.
 	Limit int
+	// Estimates says what jobs are planned by. Whatever it says, they may run to their own
+	// estimates.
+	Estimates estimates.Rule
+	// Limits are those of all local jobs together; queues have their own beside. A price
+	// of a reservation does not know them: it plans the queue as if there were none.
+	Limits JobLimits
 	// Promises, where there are any, take the place of the queue: no local job
 	// waits without a slot. Policy, Queues and Extend are then of no matter.
 	Promises *PromiseOptions
@@ -54,7 +62,7 @@ type Watcher interface {
 // job waits, and that its planned end has moved.
 type keeper interface {
 	Queued(j *bourse.LocalJob)
-	Extended(j *bourse.LocalJob, end bourse.Time)
+	Extended(j *bourse.LocalJob, now, end bourse.Time)
 	// Promised tells of the slot that a local job is promised: when it is taken, and
 	// each time it is another one. Broken tells that it has none any more.
 	Promised(j *bourse.LocalJob, p *sla.Promise, taken bool)
@@ -88,6 +96,9 @@ type Queue struct {
 	armed bool  // a pass is due at the group's instant
 	asked bool  // a query runs: the instant's pass is yet to come
 
+	predictor *estimates.Predictor // nil: users' own estimates
+	limiter   *limiter             // nil: no limits
+
 	passes  int
 	refused int
 
@@ -101,6 +112,14 @@ type entry struct {
 	plan  bourse.Time // planned end
 }
 
+// more is by how much the planned end of a job moves on that is not over.
+func (e *entry) more() bourse.Duration {
+	if planned := e.plan.Sub(e.start); planned < e.job.Limit() {
+		return estimates.Correct(e.job.Planned(), planned, e.job.Limit()) - planned
+	}
+	return e.job.Limit()
+}
+
 // New returns a queue without jobs.
 func New(opt Options) *Queue {
 	if opt.Limit == 0 {
@@ -112,6 +131,12 @@ func New(opt Options) *Queue {
 	q := &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
 	if opt.Promises != nil {
 		q.promises = newPromises(*opt.Promises, opt)
+	} else if opt.Estimates != estimates.Request {
+		q.predictor = estimates.New(opt.Estimates)
+		q.group.Predict()
+	}
+	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
+		q.group.Limit(q.limiter)
 	}
 	return q
 }
@@ -246,6 +271,7 @@ func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 	q.reach(now)
 	for i := range q.State().Queue {
 		if w := &q.State().Queue[i]; w.ID == id {
+			q.limiter.move(&q.jobs[w.Ref].job, -1, 0)
 			q.drop(w.Ref)
 			q.armed = true
 			return q.group.Cancel(id)
@@ -290,8 +316,9 @@ func (q *Queue) taken(now bourse.Time) bool {
 
 // enter queues an arriving job, or refuses it.
 func (q *Queue) enter(j *bourse.LocalJob) {
-	why := bourse.Reason{}
+	why := q.limiter.refuses(j)
 	switch {
+	case why.Refused():
 	case j.Nodes > q.opt.Nodes:
 		why = bourse.Reason{Code: bourse.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
@@ -315,25 +342,26 @@ func (q *Queue) arrive(j *bourse.LocalJob) bool {
 	if j.Queue > 0 && j.Queue < len(q.opt.Queues) {
 		local = &q.opt.Queues[j.Queue]
 	}
+	if q.predictor != nil && j.Predicted == 0 {
+		j.Predicted = q.predictor.Predict(j, j.Limit())
+	}
 	ref := q.keep(j)
-	ok := q.group.Arrive(backfill.Queued{
-		ID: j.ID, Nodes: j.Nodes, Estimate: estimate(j), Submit: j.Submit,
+	x := backfill.Queued{
+		ID: j.ID, Nodes: j.Nodes, Estimate: j.Planned(), Submit: j.Submit,
 		Priority: local.Priority, Weight: local.DelayCost, Ref: ref,
-	})
+	}
+	if q.predictor != nil {
+		x.Limit = j.Limit()
+	}
+	ok := q.group.Arrive(x)
 	if !ok {
 		q.drop(ref)
-	} else if q.keeper != nil {
+		return false
+	}
+	if q.limiter.move(j, 1, 0); q.keeper != nil {
 		q.keeper.Queued(j)
 	}
-	return ok
-}
-
-// estimate is the job's own or, where it has none, its run.
-func estimate(j *bourse.LocalJob) bourse.Duration {
-	if j.Estimate > 0 {
-		return j.Estimate
-	}
-	return max(j.Run, bourse.Millisecond)
+	return true
 }
 
 func (q *Queue) keep(j *bourse.LocalJob) int32 {
@@ -362,7 +390,7 @@ func (q *Queue) endJobs(now bourse.Time) {
 	for len(q.ends) > 0 && q.ends[0].at <= now {
 		x := q.ends.pop()
 		e := &q.jobs[x.ref]
-		if q.opt.Extend && e.start.Add(e.job.Run) > now {
+		if e.start.Add(e.job.Run) > now && (q.opt.Extend || now < e.start.Add(e.job.Limit())) {
 			q.over = append(q.over, x)
 			continue
 		}
@@ -370,23 +398,32 @@ func (q *Queue) endJobs(now bourse.Time) {
 	}
 	for _, x := range q.over {
 		e := &q.jobs[x.ref]
-		d := estimate(&e.job)
+		d := e.more()
 		if !q.group.Extend(x.id, e.plan, d) {
 			q.end(now, x)
 			continue
 		}
 		e.plan = e.plan.Add(d)
 		if q.keeper != nil {
-			q.keeper.Extended(&e.job, e.plan)
+			q.keeper.Extended(&e.job, now, e.plan)
 		}
 		q.ends.push(end{min(e.start.Add(e.job.Run), e.plan), x.id, x.ref})
 	}
 	q.over = q.over[:0]
 }
 
+// learn has the predictor take note of a run that has ended.
+func (q *Queue) learn(j *bourse.LocalJob, run bourse.Duration) {
+	if q.predictor != nil {
+		q.predictor.Learn(j, j.Limit(), run)
+	}
+}
+
 func (q *Queue) end(now bourse.Time, x end) {
 	e := &q.jobs[x.ref]
+	q.limiter.move(&e.job, 0, -1)
 	q.group.End(x.id, e.plan)
 	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
+	q.learn(&e.job, now.Sub(e.start))
 	q.drop(x.ref)
 }

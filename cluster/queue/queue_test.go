@@ -9,6 +9,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/estimates"
 
 	"pgregory.net/rapid"
 )
@@ -119,6 +120,61 @@ func TestQueue_OverrunIsExtendedUntilAReservationNeedsTheNodes(t *testing.T) {
 	d.want(t, "start 1 immediate until 10\nend 1 at 20 killed true")
 }
 
+// User 1's first job has a request of 10 h and runs 2 min, so that the next one is taken
+// to run as long: it overtakes job 3, which waits for both nodes until job 2 ends. It runs for
+// 20 min though: the prediction is put right after 2, 3 and 18 min, and job 3 waits.
+func TestQueue_APredictionLetsAJobOvertakeAndIsPutRightWhenItIsOutlived(t *testing.T) {
+	t.Parallel()
+	const m = bourse.Minute
+	jobs := []bourse.LocalJob{
+		{ID: 1, Nodes: 2, Run: 2 * m, Estimate: 600 * m, User: 1},
+		{ID: 2, Submit: bourse.Time(10 * m), Nodes: 1, Run: 5 * m, Estimate: 5 * m, User: 2},
+		{ID: 3, Submit: bourse.Time(10 * m), Nodes: 2, Run: 5 * m, Estimate: 5 * m, User: 2},
+		{ID: 4, Submit: bourse.Time(10 * m), Nodes: 1, Run: 20 * m, Estimate: 600 * m, User: 1},
+	}
+	for rule, want := range map[estimates.Rule]string{
+		estimates.Request: "3 starts at 15, 4 at 20", estimates.LastTwo: "3 starts at 30, 4 at 10",
+	} {
+		q, _ := openQueue(Options{Nodes: 2, Policy: backfill.EASY, Estimates: rule}, jobs...)
+		at := map[int64]bourse.Time{}
+		q.Watch(starts(at))
+		q.Advance(bourse.MaxTime)
+		if got := fmt.Sprintf("3 starts at %d, 4 at %d", at[3]/bourse.Time(m), at[4]/bourse.Time(m)); got != want {
+			t.Errorf("%v: %s, want %s", rule, got, want)
+		}
+	}
+}
+
+// starts notes when jobs start.
+type starts map[int64]bourse.Time
+
+func (s starts) Started(j *bourse.LocalJob, x *backfill.Start)        { s[j.ID] = x.End.Add(-x.Estimate) }
+func (starts) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
+func (starts) Refused(*bourse.LocalJob, bourse.Reason)                {}
+
+// A reservation has its nodes, though the job that runs there was predicted to be over,
+// and the job runs to its request.
+func TestQueue_NodesThatAJobMayNeedUpToItsRequestAreNotReserved(t *testing.T) {
+	t.Parallel()
+	const m = bourse.Minute
+	q, d := openQueue(Options{Nodes: 1, Policy: backfill.EASY, Estimates: estimates.LastTwo},
+		bourse.LocalJob{ID: 1, Nodes: 1, Run: m, Estimate: m, User: 1},
+		bourse.LocalJob{ID: 2, Submit: bourse.Time(2 * m), Nodes: 1, Run: 30 * m, Estimate: 10 * m, User: 1})
+	q.Advance(bourse.Time(2 * m))
+	if p := q.State().Running[0]; p.End != bourse.Time(3*m) || p.Limit != bourse.Time(12*m) {
+		t.Fatalf("it runs until %v, %v at most", p.End, p.Limit)
+	}
+	for start, free := range map[bourse.Duration]bool{5 * m: false, 12 * m: true} {
+		why := q.Reserve(bourse.Time(2*m), backfill.Reserved{ID: int64(start), Nodes: 1, Start: bourse.Time(start), End: bourse.Time(start + m)})
+		if why.Refused() == free || !free && !strings.Contains(why.Detail, "running job 2 holds 1 until 720") {
+			t.Errorf("at %v: %v", start, why)
+		}
+	}
+	d.lines = nil
+	q.Advance(bourse.MaxTime)
+	d.want(t, "end 2 at 720000 killed true")
+}
+
 func TestQueue_HigherPriorityGoesFirst(t *testing.T) {
 	t.Parallel()
 	opt := Options{Nodes: 1, Policy: backfill.EASY, Queues: []Named{{}, {Name: "express", Priority: 5, DelayCost: 2000}}}
@@ -159,7 +215,13 @@ func TestQueue_KeepsReservationsWhateverTheJobsDo(t *testing.T) {
 			jobs = append(jobs, bourse.LocalJob{ID: int64(i), Submit: at, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"),
 				Run: bourse.Duration(rapid.IntRange(0, 20).Draw(t, "run")), Estimate: bourse.Duration(rapid.IntRange(0, 15).Draw(t, "estimate"))})
 		}
-		q, d := openQueue(Options{Nodes: nodes, Policy: policy, Extend: rapid.Bool().Draw(t, "extend")}, jobs...)
+		rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.Exact, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
+		for i := range jobs {
+			if rule != estimates.Request { // predictions are of seconds
+				jobs[i].Run, jobs[i].Estimate = 400*jobs[i].Run, 400*jobs[i].Estimate
+			}
+		}
+		q, d := openQueue(Options{Nodes: nodes, Policy: policy, Extend: rapid.Bool().Draw(t, "extend"), Estimates: rule}, jobs...)
 		taken := 0
 		q.Query(func(now bourse.Time, j *bourse.LocalJob) bool {
 			if j.ID%5 > 0 {

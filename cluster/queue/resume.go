@@ -91,7 +91,7 @@ func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
 		return
 	}
 	q := b.queues[g]
-	if o.Nodes = min(o.Nodes, q.State().Free.Min(at, o.Until)); o.Nodes < 1 {
+	if o.Nodes = min(o.Nodes, q.State().Firm().Min(at, o.Until)); o.Nodes < 1 {
 		return
 	}
 	b.number++
@@ -105,15 +105,24 @@ func (q *Queue) resume(g *groupMemory) {
 		q.resumePromises(g)
 		return
 	}
+	if q.predictor != nil {
+		q.predictor = g.predictor
+	}
 	for _, r := range g.inRunningOrder() {
 		ref := q.keep(&r.Job)
 		e := &q.jobs[ref]
 		e.start, e.plan = r.Start, r.End
-		if !q.group.Resume(backfill.Running{ID: r.Job.ID, Nodes: r.Job.Nodes, Start: r.Start, End: r.End}) {
+		x := backfill.Running{ID: r.Job.ID, Nodes: r.Job.Nodes, Start: r.Start, End: r.End}
+		if q.predictor != nil {
+			x.Limit = r.Start.Add(r.Job.Limit())
+		}
+		if !q.group.Resume(x) {
 			q.watcher.Ended(&e.job, r.Start, q.group.Now(), true)
+			q.learn(&e.job, q.group.Now().Sub(r.Start))
 			q.drop(ref)
 			continue
 		}
+		q.limiter.move(&r.Job, 0, 1)
 		q.ends.push(end{min(r.Start.Add(max(r.Job.Run, 0)), r.End), r.Job.ID, ref})
 	}
 	for _, j := range g.inQueueOrder() {
@@ -149,7 +158,7 @@ func (q *Queue) resumePromises(g *groupMemory) {
 		l.began, l.again = r.Start, true
 	}
 	for _, x := range g.inPromiseOrder() {
-		if put(&x.Job, x.Start, x.Start.Add(estimate(&x.Job))) == nil {
+		if put(&x.Job, x.Start, x.Start.Add(x.Job.Limit())) == nil {
 			q.keeper.Broken(&x.Job, bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: there are fewer nodes"})
 		}
 	}
@@ -178,7 +187,7 @@ func (b *Backend) loosenAll(m *memory) {
 			if x.Fix > 0 {
 				fix = x.Fix
 			}
-			if x.Due.Sub(x.Ready) > estimate(&x.Job) {
+			if x.Due.Sub(x.Ready) > x.Job.Limit() {
 				q.promises.Open(id, x.Ready, x.Due, fix)
 			}
 		}
@@ -218,6 +227,9 @@ func (q *Queue) memory() (g bourse.GroupMemory) {
 		g.Running = append(g.Running, bourse.RunningJob{Job: e.job, Start: e.start, End: e.plan})
 	}
 	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return int(a.Job.ID - b.Job.ID) })
+	if q.predictor != nil {
+		g.Learned = q.predictor.Save()
+	}
 	return g
 }
 

@@ -56,8 +56,8 @@ func (w *keptWatch) Refused(j *bourse.LocalJob, why bourse.Reason) {
 }
 
 // Extended records that a job's planned end has moved.
-func (w *keptWatch) Extended(j *bourse.LocalJob, end bourse.Time) {
-	w.host.Record(bourse.JobExtended{Job: j.ID, Group: w.group, End: end, When: w.host.When(end.Add(-estimate(j)))})
+func (w *keptWatch) Extended(j *bourse.LocalJob, now, end bourse.Time) {
+	w.host.Record(bourse.JobExtended{Job: j.ID, Group: w.group, End: end, When: w.host.When(now)})
 }
 
 // Promised records the slot of a local job.

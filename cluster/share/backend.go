@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
 // Backend is a simulated cluster of time-shared nodes, each group admitted to by
@@ -33,14 +34,15 @@ type Backend struct {
 	feeds      []feed             // of local jobs that have not come yet, by group
 	jobs       map[int64]*job
 	legs       map[bourse.LegID]*leg
-	order      []*leg         // by number; one that is no more stays until half are
-	number     int64          // of the last job or leg
-	version    uint64         // raised by every change
-	fed        []cluster.Mark // by group
-	kept       []deadlines    // by group
-	now        bourse.Time    // of the message in hand; before the first, up to which it has been lived
-	unrecorded []overdue      // what has ended, as computed, and is not on record yet
-	gone       []int64        // whose nodes there are no more
+	order      []*leg                 // by number; one that is no more stays until half are
+	number     int64                  // of the last job or leg
+	version    uint64                 // raised by every change
+	fed        []cluster.Mark         // by group
+	kept       []deadlines            // by group
+	predictors []*estimates.Predictor // by group
+	now        bourse.Time            // of the message in hand; before the first, up to which it has been lived
+	unrecorded []overdue              // what has ended, as computed, and is not on record yet
+	gone       []int64                // whose nodes there are no more
 }
 
 // Options say how a group serves.
@@ -49,6 +51,7 @@ type Options struct {
 	RefuseLoneLate bool // see admission.Options
 	OverrunBare    bool // see admission.Options
 	Limit          int  // EDF: jobs that wait in a group; more are refused
+	Estimates      estimates.Rule
 }
 
 // Job is a local job that should end by a deadline. What it runs and is estimated
@@ -56,6 +59,14 @@ type Options struct {
 type Job struct {
 	bourse.LocalJob
 	Deadline bourse.Time
+}
+
+// planned is what the admission goes by: the estimate, or what is predicted.
+func (j *Job) planned() bourse.Duration {
+	if j.Predicted > 0 {
+		return j.Planned()
+	}
+	return j.Estimate
 }
 
 // Work feeds a group of a cluster its local jobs, in order of submit, those
@@ -115,7 +126,7 @@ func New(groups []bourse.Group, options Options, work Work) *Backend {
 
 // clear leaves nothing that has come or gone.
 func (b *Backend) clear() {
-	b.servers, b.order, b.number, b.unrecorded, b.gone = nil, nil, 0, nil, nil
+	b.servers, b.order, b.number, b.unrecorded, b.gone, b.predictors = nil, nil, 0, nil, nil, nil
 	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
 	b.fed, b.kept = make([]cluster.Mark, len(b.groups)), make([]deadlines, len(b.groups))
 	for _, g := range b.groups {
@@ -126,6 +137,7 @@ func (b *Backend) clear() {
 			panic(fmt.Sprintf("cluster/share: group %s of %s: %v", g.Name, g.Site, err))
 		}
 		b.servers = append(b.servers, s)
+		b.predictors = append(b.predictors, estimates.New(b.options.Estimates))
 	}
 }
 

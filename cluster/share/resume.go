@@ -62,6 +62,7 @@ func (b *Backend) abandon(now bourse.Time, id int64) {
 		delete(b.jobs, id)
 		b.host.Record(bourse.JobEnded{Job: j.ID, Group: b.groups[j.group].Name, Nodes: j.Nodes, Submit: j.Submit,
 			Start: j.start, Killed: true, Due: j.Deadline})
+		b.predictors[j.group].Learn(&j.LocalJob, j.Limit(), j.Run) // as a replay does
 	} else if l := b.numbered(id); l != nil {
 		b.moved(now, l, bourse.LockLost)
 	}
@@ -144,7 +145,7 @@ func (b *Backend) know(group int, f bourse.TasksPlaced) {
 // admitted is what the admission knows of work.
 func (b *Backend) admitted(id int64) admission.Job {
 	if j := b.jobs[id]; j != nil {
-		return admission.Job{ID: id, Nodes: j.Nodes, Estimate: j.Estimate, Deadline: j.Deadline}
+		return admission.Job{ID: id, Nodes: j.Nodes, Estimate: j.planned(), Deadline: j.Deadline}
 	}
 	l := b.numbered(id)
 	return admission.Job{ID: id, Nodes: l.what.Nodes, Estimate: l.what.Work, Deadline: l.what.End}
@@ -163,7 +164,7 @@ func (b *Backend) jobEnded(f bourse.JobEnded) {
 	if id, j := b.named(f.Group, f.Job); j != nil {
 		b.recorded(j.group, id)
 		delete(b.jobs, id)
-		b.count(j.group, b.now, j.Deadline)
+		b.over(j, b.now)
 	}
 }
 
@@ -211,7 +212,7 @@ func (b *Backend) lockMoved(f bourse.LockMoved) {
 func (b *Backend) Save(f *bourse.ClusterImage) {
 	for i, s := range b.servers {
 		m := bourse.ServerMemory{Group: b.groups[i].Name, Number: b.number, Submit: b.fed[i].Submit, Taken: b.fed[i].Taken,
-			Kept: b.kept[i].kept, Missed: b.kept[i].missed}
+			Kept: b.kept[i].kept, Missed: b.kept[i].missed, Learned: b.predictors[i].Save()}
 		s.Save(&m)
 		f.Servers = append(f.Servers, m)
 	}
@@ -260,6 +261,7 @@ func (b *Backend) load(f bourse.ClusterImage) {
 		}
 		b.gone = append(b.gone, b.servers[i].Restore(&m)...)
 		b.fed[i] = cluster.Mark{Submit: m.Submit, Taken: m.Taken}
+		b.predictors[i].Load(m.Learned)
 		b.kept[i] = deadlines{m.Kept, m.Missed}
 	}
 	for _, x := range f.Locks {

@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
 // Suits says whether there is such a group, and whether the leg has work to share
@@ -68,6 +69,9 @@ func (b *Backend) forget(l *leg) {
 
 // arrive takes a local job, or turns it away.
 func (b *Backend) arrive(now bourse.Time, group int, j Job) {
+	if b.options.Estimates != estimates.Request {
+		j.Predicted = b.predictors[group].Predict(&j.LocalJob, j.Limit())
+	}
 	d := b.admit(group, j)
 	b.fed[group].Take(j.Submit)
 	if d.Reason.Refused() {
@@ -93,7 +97,7 @@ func (b *Backend) admit(group int, j Job) admission.Decision {
 			}
 		}
 	}
-	return b.servers[group].Arrive(admission.Job{ID: b.number + 1, Nodes: j.Nodes, Estimate: j.Estimate, Deadline: j.Deadline}, j.Run)
+	return b.servers[group].Arrive(admission.Job{ID: b.number + 1, Nodes: j.Nodes, Estimate: j.planned(), Deadline: j.Deadline}, j.Run)
 }
 
 func (b *Backend) refused(group int, j *Job, why bourse.Reason) {
@@ -136,7 +140,7 @@ func (b *Backend) happened(now bourse.Time, e admission.Event) {
 			b.refused(j.group, &j.Job, e.Reason)
 			return
 		}
-		b.count(j.group, now, j.Deadline)
+		b.over(j, now)
 		group := b.groups[j.group]
 		b.host.Record(bourse.JobEnded{Job: j.ID, Group: group.Name, Nodes: j.Nodes, Submit: j.Submit, Start: j.start,
 			Due: j.Deadline, Work: group.Performance.Runtime(j.Run), Ended: b.host.When(now)})
@@ -157,6 +161,12 @@ func (b *Backend) happened(now bourse.Time, e admission.Event) {
 func (b *Backend) moved(now bourse.Time, l *leg, to bourse.LockState) {
 	l.over = true
 	b.host.Record(bourse.LockMoved{Leg: l.id, State: to, When: b.host.When(now)})
+}
+
+// over takes note that a local job has ended: how long it works by itself is known now.
+func (b *Backend) over(j *job, now bourse.Time) {
+	b.count(j.group, now, j.Deadline)
+	b.predictors[j.group].Learn(&j.LocalJob, j.Limit(), j.Run)
 }
 
 // count counts a deadline.

@@ -33,8 +33,9 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 	for flag, want := range map[string][]string{
 		"forecast --policy":       configs.Words("policy"),
 		"quote --policy":          configs.Words("policy"),
-		"replay --policy":         configs.Words("policy"),
+		"replay --policy":         append(configs.Words("policy"), "easy-sjbf"),
 		"replay --overrun":        configs.Words("site.overrun"),
+		"replay --estimates":      configs.Words("site.estimates"),
 		"replay --never-ran":      configs.Words("site.workload.never_ran"),
 		"generate --model":        configs.Words("site.workload.model"),
 		"search --algorithm":      configs.Words("broker.algorithm"),

@@ -16,6 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/studies"
@@ -45,6 +46,8 @@ var (
 	asPart        = kind[bourse.Performance]{"share", bourse.ParsePerformance, offerNothing}
 	asAlpha       = kind[choice.Alpha]{"share", choice.ParseAlpha, offerNothing}
 	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerWords("time", "cost", "finish")}
+	asReplayed    = kind[backfill.Policy]{"policy", parseReplayed, offerAll(func() []string { return append(configs.Words("policy"), backfill.EASYShortest.String()) })}
+	asEstimates   = kind[estimates.Rule]{"rule", estimates.ParseRule, offerAll(estimates.Names)}
 	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return configs.Words("policy") })}
 	asAlgorithm   = kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, offerAll(func() []string { return configs.Words("broker.algorithm") })}
 	asWeights     = kind[search.Weights]{"weights", parseWeights, offerNothing}
@@ -80,6 +83,14 @@ func oneOf(word string, words ...string) kind[string] {
 		}
 		return s, nil
 	}, offerWords(words...)}
+}
+
+// parseReplayed reads a policy, or one that only replays know.
+func parseReplayed(s string) (backfill.Policy, error) {
+	if s == backfill.EASYShortest.String() {
+		return backfill.EASYShortest, nil
+	}
+	return backfill.ParsePolicy(s)
 }
 
 // parseZone reads the name of a time zone.

@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -30,7 +32,8 @@ what the trace's header says unless --procs does. TRACE may be -, the standard
 input.
 
 Jobs are killed at their estimates unless --overrun extend lets the planned end
-move on by the same estimate again. With --reservations a share of the jobs,
+move on by the same estimate again. With --estimates they are planned by a
+prediction instead, which is corrected when a job outlives it. With --reservations a share of the jobs,
 drawn at random, asks at its submit for the prices of all start times, and
 reserves one by its preference --alpha: 0 the earliest, 1 the cheapest.
 
@@ -55,8 +58,9 @@ backfilled, reserved (started at its turn) or reservation.`,
 	}
 	f := cmd.Flags()
 	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: as the trace's header says)")
-	addFlag(cmd, &r.policy, asPolicy, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K or first-fit")
+	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit or easy-sjbf (EASY, the shortest job overtakes first)")
 	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
+	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "what jobs are planned by: request, exact, last-two (the mean of the user's last two runs) or regression")
 	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
 	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs submitted in the first days, counted from the least submit (default all)")
@@ -66,6 +70,10 @@ backfilled, reserved (started at its turn) or reservation.`,
 	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
 	addFlag(cmd, &r.alpha, asAlpha, "alpha", 0, "their preference: 0 the earliest start ... 1 the least price")
 	addFlag(cmd, &r.maxQueue, asNumber, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 2000)")
+	addFlag(cmd, &r.limits.Length, asDuration, "longest", 0, "longest time that a job may request; longer ones are refused")
+	addFlag(cmd, &r.limits.UserRunning, asNumber, "user-running", 0, "jobs of a user that run at once; more wait, and hold up nobody")
+	addFlag(cmd, &r.limits.UserWaiting, asNumber, "user-waiting", 0, "jobs of a user that wait; more are refused")
+	addFlag(cmd, &r.limits.UserNodes, asNumber, "user-procs", 0, "processors of a user's jobs at once; more wait, larger jobs are refused")
 	addFlag(cmd, &r.seed, asSeed, "seed", 1, "seed of the copying and of the draw")
 	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
 	f.BoolVar(&r.json, "json", false, "print JSON")
@@ -76,11 +84,13 @@ backfilled, reserved (started at its turn) or reservation.`,
 type replay struct {
 	procs, skip, maxQueue      int
 	policy                     backfill.Policy
+	estimates                  estimates.Rule
 	overrun, neverRan, jobsOut string
 	alpha                      choice.Alpha
 	days, copy, reservations   float64
 	seed                       uint64
 	strict, timing, json       bool
+	limits                     queue.JobLimits
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -178,12 +188,14 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--copy %v: must be a share of the jobs, such as 0.2; 100 at most", r.copy)
 	case !(r.reservations >= 0 && r.reservations <= 1):
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
+	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
+		return opt, read, errors.New("limits of users and jobs: must be above 0, or 0 for none")
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be a number of jobs above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
-	opt.Policy, opt.Alpha = r.policy, r.alpha
+	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits = r.policy, r.alpha, r.estimates, r.limits
 	opt.Extend = r.overrun == "extend"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(bourse.MaxDuration / bourse.Day)
@@ -219,7 +231,11 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 		say(tally.NeverRan, "jobs never ran: kept with a run of zero")
 	}
 	say(tally.NoProcessors, "jobs without a number of processors: dropped")
-	say(refused, fmt.Sprintf("jobs refused: they want more than %d processors", r.procs))
+	beyond := ""
+	if r.limits != (queue.JobLimits{}) {
+		beyond = ", or what the limits allow"
+	}
+	say(refused, fmt.Sprintf("jobs refused: they want more than %d processors%s", r.procs, beyond))
 }
 
 // print writes the figures for people.

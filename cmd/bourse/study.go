@@ -42,6 +42,7 @@ func experiments() []experiment {
 		studyPlanning(),
 		studyForecast(),
 		studyHoarding(),
+		studyEstimates(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 func (s *State) Clone() State {
 	c := *s
 	c.Free = s.Free.Clone()
+	c.Sure = s.Sure.Clone()
 	c.Running = slices.Clone(s.Running)
 	c.Reserved = slices.Clone(s.Reserved)
 	c.Queue = slices.Clone(s.Queue)
@@ -26,17 +27,22 @@ func (s *State) Audit() error {
 	if err := s.auditOrder(); err != nil {
 		return err
 	}
-	free := bourse.NewProfile(s.Now, s.Nodes)
+	free, sure := bourse.NewProfile(s.Now, s.Nodes), bourse.NewProfile(s.Now, s.Nodes)
 	for _, r := range s.Running {
 		free.Add(s.Now, r.End, -r.Nodes)
+		sure.Add(s.Now, r.Last(), -r.Nodes)
 	}
 	for _, r := range s.Reserved {
 		free.Add(max(s.Now, r.Start), r.End, -r.Nodes)
+		sure.Add(max(s.Now, r.Start), r.End, -r.Nodes)
+	}
+	if s.Sure != nil && !slices.Equal(sure, s.Sure) {
+		return fmt.Errorf("surely free nodes %v, the limits of running jobs and reservations leave %v", s.Sure, sure)
 	}
 	if !slices.Equal(free, s.Free) {
 		return fmt.Errorf("free nodes %v, running jobs and reservations leave %v", s.Free, free)
 	}
-	for _, step := range free {
+	for _, step := range sure {
 		if step.Free < 0 {
 			return fmt.Errorf("%d nodes too many are taken at %v", -step.Free, step.At)
 		}

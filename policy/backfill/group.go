@@ -31,8 +31,15 @@ type Group struct {
 	// conservative policy time is free less all guarantees (always valid).
 	work   bourse.Profile
 	workOK bool
-	held   int // holds in work
-	probe  int // line index where the next hold is looked for
+
+	// Where estimates are predictions: the nodes less reserved, less running to their
+	// limits, and the nodes less reserved. Else nil.
+	sure, kept bourse.Profile
+
+	gate Gate // nil: no limits
+
+	held  int // holds in work
+	probe int // line index where the next hold is looked for
 
 	again bool // something came free: the next pass looks at everyone again
 	seen  int  // line index: jobs before it were told no, or have a guarantee
@@ -112,6 +119,10 @@ func (g *Group) Advance(now bourse.Time) {
 	if g.workOK {
 		g.work.From(now)
 	}
+	if g.sure != nil {
+		g.sure.From(now)
+		g.kept.From(now)
+	}
 	if g.policy.Conservative() {
 		g.time.advance(now)
 	}
@@ -184,6 +195,9 @@ func (g *Group) End(id int64, planned bourse.Time) {
 	}
 	r := g.takeRunning(id, planned)
 	delete(g.ids, id)
+	if g.sure != nil && r.Last() > g.now {
+		g.sure.Add(g.now, r.Last(), r.Nodes)
+	}
 	g.giveBack(g.now, r.End, r.Nodes)
 }
 
@@ -202,17 +216,17 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 }
 
 // Extend moves the planned end of a running job on by d > 0, and reports
-// whether it could: not if a reservation needs the nodes. Guarantees are re-placed
-// as by Reserve.
+// whether it could: not if a reservation needs the nodes, which it never does up to
+// the job's limit. Guarantees are re-placed as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
-	r := g.takeRunning(id, planned)
-	if g.free.Min(planned, planned.Add(d)) < r.Nodes {
-		g.putRunning(r)
+	x, end := &g.running[g.findRunning(id, planned)], planned.Add(d)
+	if g.free.Min(planned, end) < x.Nodes || !g.outlive(x, end) {
 		return false
 	}
-	g.settle()
-	g.free.Add(planned, planned.Add(d), -r.Nodes)
-	r.End = planned.Add(d)
+	g.settle() // while the job runs, as gates see it
+	r := g.takeRunning(id, planned)
+	g.free.Add(planned, end, -r.Nodes)
+	r.End = end
 	g.putRunning(r)
 	g.displace(planned, r.End, r.Nodes)
 	return true
@@ -248,7 +262,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))
 	}
 	g.settle()
-	if r.Start < g.now || r.Nodes > g.nodes || g.free.Min(r.Start, r.End) < r.Nodes {
+	if r.Start < g.now || r.Nodes > g.nodes || g.firm().Min(r.Start, r.End) < r.Nodes {
 		return g.State().Refusal(r.Start, r.Nodes, r.End.Sub(r.Start))
 	}
 	i, found := slices.BinarySearchFunc(g.reserved, r, compareReserved)
@@ -256,6 +270,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 		panic(fmt.Sprintf("backfill: reservation %d twice", r.ID))
 	}
 	g.free.Add(r.Start, r.End, -r.Nodes)
+	g.keep(r, -r.Nodes)
 	g.reserved = slices.Insert(g.reserved, i, r)
 	g.resEnd = min(g.resEnd, r.End)
 	g.displace(r.Start, r.End, r.Nodes)
@@ -272,7 +287,9 @@ func (g *Group) Release(id int64) bool {
 	r := g.reserved[i]
 	g.reserved = slices.Delete(g.reserved, i, i+1)
 	g.findReservationEnd()
-	g.giveBack(max(r.Start, g.now), r.End, r.Nodes)
+	r.Start = max(r.Start, g.now)
+	g.keep(r, r.Nodes)
+	g.giveBack(r.Start, r.End, r.Nodes)
 	return true
 }
 
@@ -287,7 +304,7 @@ func (g *Group) State() *State {
 	g.state = State{
 		Now: g.now, Nodes: g.nodes, Policy: g.policy,
 		Free: g.free, Running: g.running, Reserved: g.reserved,
-		Queue: g.line.jobs[g.line.head:],
+		Queue: g.line.jobs[g.line.head:], Sure: g.sure,
 	}
 	return &g.state
 }
@@ -315,11 +332,16 @@ func (g *Group) putRunning(r Running) {
 	g.running = slices.Insert(g.running, g.searchRunning(r.End, r.ID), r)
 }
 
-func (g *Group) takeRunning(id int64, planned bourse.Time) Running {
+func (g *Group) findRunning(id int64, planned bourse.Time) int {
 	i := g.searchRunning(planned, id)
 	if i == len(g.running) || g.running[i].ID != id {
 		panic(fmt.Sprintf("backfill: job %d does not run until %v", id, planned))
 	}
+	return i
+}
+
+func (g *Group) takeRunning(id int64, planned bourse.Time) Running {
+	i := g.findRunning(id, planned)
 	r := g.running[i]
 	g.running = slices.Delete(g.running, i, i+1)
 	return r

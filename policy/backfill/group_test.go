@@ -24,7 +24,7 @@ type world struct {
 	extend bool
 }
 
-var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative}
+var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative, EASYShortest}
 
 func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 	t.Parallel()
@@ -35,6 +35,14 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 			T: t, g: New(nodes, p, 0), v: &naive{nodes: nodes, policy: p, span: 2000},
 			real: map[int64]bourse.Time{}, extend: rapid.Bool().Draw(t, "extend"),
 		}
+		if rapid.Bool().Draw(t, "predicts") {
+			w.v.predicts = true
+			w.g.Predict()
+		}
+		if !p.Shortest && rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+			w.v.most = rapid.IntRange(1, 2).Draw(t, "most")
+			w.g.Limit(gate{w.v.most, w.g})
+		}
 		w.g.time.worth = rapid.SampledFrom([]int{0, 3, worthMarks}).Draw(t, "marks from")
 		for range rapid.IntRange(1, 60).Draw(t, "instants") {
 			w.instant()
@@ -42,6 +50,24 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 		}
 	})
 }
+
+// gate lets so many jobs run at once of those whose ids are alike.
+type gate struct {
+	most int
+	g    *Group
+}
+
+func (x gate) Open(q *Queued) bool {
+	n := 0
+	for _, r := range x.g.running {
+		if r.ID%3 == q.ID%3 {
+			n++
+		}
+	}
+	return n < x.most
+}
+
+func (gate) Started(*Queued) {}
 
 // instant lives one millisecond in the stated order of events.
 func (w *world) instant() {
@@ -82,19 +108,26 @@ func (w *world) instant() {
 }
 
 func (w *world) overrun(r Running) {
-	if d := r.End.Sub(r.Start); w.extend {
+	if d := r.End.Sub(r.Start); w.extend || r.End < r.Last() {
+		if r.End < r.Last() {
+			d = min(d, r.Last().Sub(r.End))
+		}
 		i := slices.IndexFunc(w.v.running, func(x Running) bool { return x.ID == r.ID })
 		longer := Queued{Nodes: r.Nodes, Estimate: d}
-		can := fits(w.v.free(w.now), r.End, longer)
+		can := fits(w.v.free(w.now), r.End, longer) && (r.End < r.Last() || fits(w.v.sure(w.now), r.End, longer))
+		if r.End < r.Last() && !can {
+			w.Fatalf("at %v: job %d cannot run to its limit, %v", w.now, r.ID, r.Limit)
+		}
 		if got := w.g.Extend(r.ID, r.End, d); got != can {
 			w.Fatalf("at %v: Extend(%d) = %v, naive says %v", w.now, r.ID, got, can)
 		}
 		if can {
-			was := w.v.running[i]
-			w.v.running = slices.Delete(w.v.running, i, i+1)
+			was := &w.v.running[i]
+			if w.v.predicts {
+				was.Limit = max(was.Limit, was.End.Add(d))
+			}
 			w.v.settle(w.now)
 			was.End = was.End.Add(d)
-			w.v.running = append(w.v.running, was)
 			w.v.retake(w.now)
 			return
 		}
@@ -110,6 +143,9 @@ func (w *world) event() {
 	case kind < 6:
 		w.next++
 		q := Queued{ID: w.next, Nodes: n, Estimate: d, Submit: w.now, Ref: int32(w.next)}
+		if w.v.predicts {
+			q.Limit = d + bourse.Duration(rapid.IntRange(-1, 8).Draw(w.T, "limit"))
+		}
 		q.Priority = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(w.T, "priority")
 		w.g.Arrive(q)
 		w.v.arrive(q)
@@ -149,7 +185,7 @@ func (w *world) pass(touched bool) {
 		w.Fatalf("at %v under %v:\n starts %+v,\n naive  %+v", w.now, w.v.policy, got, want)
 	}
 	for _, s := range want {
-		run := bourse.Duration(rapid.IntRange(1, 10).Draw(w.T, "run"))
+		run := bourse.Duration(rapid.IntRange(1, 18).Draw(w.T, "run"))
 		w.real[s.ID] = w.now.Add(run)
 	}
 	if touched {

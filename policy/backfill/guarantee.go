@@ -14,12 +14,24 @@ func (g *Group) settle() {
 		g.again = false
 		g.compress(g.line.len() >= g.time.worth)
 	}
+	if g.gate != nil {
+		g.seen = g.line.head // somebody may have a turn again
+	}
 	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
-		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone {
-			g.guarantee(i, g.time.place(int32(i)))
+		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone && !g.barred(q) {
+			g.place(i)
 		}
 	}
 	g.seen = len(g.line.jobs)
+}
+
+// place guarantees job i its earliest fit beside all other guarantees.
+func (g *Group) place(i int) {
+	from := g.now
+	if g.sure != nil {
+		from = g.earliest(&g.line.jobs[i], &g.time)
+	}
+	g.guarantee(i, g.time.place(int32(i), from))
 }
 
 // guarantee writes when job i has its place.
@@ -70,6 +82,15 @@ func (g *Group) startGuaranteed() {
 	l := &g.line
 	for i := l.due(l.head, g.now); i >= 0; i = l.due(i+1, g.now) {
 		q := &l.jobs[i]
+		if !g.mayRun(q) {
+			g.time.cancel(int32(i))
+			if g.barred(q) {
+				l.guarantee(i, bourse.Never) // another one once it may start
+			} else {
+				g.place(i)
+			}
+			continue
+		}
 		kind := Waited
 		switch {
 		case i > l.head:
@@ -101,12 +122,12 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 	g.work = append(g.work[:0], g.free...)
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
-		if q.Nodes == gone {
+		if q.Nodes == gone || q.Guarantee == bourse.Never && g.barred(q) {
 			continue
 		}
 		at := q.Guarantee
 		if at == bourse.Never || g.work.Min(at, at.Add(q.Estimate)) < q.Nodes {
-			at = g.work.EarliestFit(g.now, q.Nodes, q.Estimate)
+			at = g.earliest(q, &g.work)
 			g.guarantee(i, at)
 		}
 		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)

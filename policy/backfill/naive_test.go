@@ -18,6 +18,9 @@ type naive struct {
 	reserved []Reserved
 	queue    []Queued
 	freed    bool // something ended early
+
+	predicts bool // estimates are predictions
+	most     int  // jobs of one Ref that run at once; 0: no limit
 }
 
 func (v *naive) free(now bourse.Time) []int {
@@ -32,6 +35,40 @@ func (v *naive) free(now bourse.Time) []int {
 		take(a, max(now, r.Start), r.End, r.Nodes)
 	}
 	return a
+}
+
+// sure is the free array with running jobs there until their limits; kept is without them.
+func (v *naive) sure(now bourse.Time) []int {
+	a := v.kept(now)
+	for _, r := range v.running {
+		take(a, now, r.Last(), r.Nodes)
+	}
+	return a
+}
+
+func (v *naive) kept(now bourse.Time) []int {
+	u := naive{nodes: v.nodes, span: v.span, reserved: v.reserved}
+	return u.free(now)
+}
+
+// earliest is where a job fits into the array: by predictions with room for its limit
+// before the next reservation, or at once beside the limits of all that runs.
+func (v *naive) earliest(a []int, now bourse.Time, q Queued) bourse.Time {
+	at := earliest(a, now, q)
+	if !v.predicts {
+		return at
+	}
+	longest := Queued{Nodes: q.Nodes, Estimate: q.Longest()}
+	for {
+		whole := v.kept(now)
+		if at == now {
+			whole = v.sure(now)
+		}
+		if fits(whole, at, longest) {
+			return at
+		}
+		at = earliest(a, earliest(whole, at, longest), q)
+	}
 }
 
 func take(a []int, s, e bourse.Time, n int) {
@@ -67,6 +104,17 @@ func (v *naive) guaranteed(now bourse.Time, but int64) []int {
 	return a
 }
 
+// barred reports whether as many run as may.
+func (v *naive) barred(q Queued) bool {
+	n := 0
+	for _, r := range v.running {
+		if r.ID%3 == q.ID%3 {
+			n++
+		}
+	}
+	return v.most > 0 && n >= v.most
+}
+
 func (v *naive) arrive(q Queued) {
 	q.Guarantee = bourse.Never
 	v.queue = append(v.queue, q)
@@ -92,8 +140,8 @@ func (v *naive) settle(now bourse.Time) {
 	}
 	v.freed = false
 	for i, q := range v.queue {
-		if q.Guarantee == bourse.Never {
-			v.queue[i].Guarantee = earliest(v.guaranteed(now, q.ID), now, q)
+		if q.Guarantee == bourse.Never && !v.barred(q) {
+			v.queue[i].Guarantee = v.earliest(v.guaranteed(now, q.ID), now, q)
 		}
 	}
 }
@@ -106,8 +154,11 @@ func (v *naive) retake(now bourse.Time) {
 	}
 	a := v.free(now)
 	for i, q := range v.queue {
-		if !fits(a, q.Guarantee, q) {
-			v.queue[i].Guarantee = earliest(a, now, q)
+		if q.Guarantee == bourse.Never && v.barred(q) {
+			continue
+		}
+		if q.Guarantee == bourse.Never || !fits(a, q.Guarantee, q) {
+			v.queue[i].Guarantee = v.earliest(a, now, q)
 		}
 		take(a, v.queue[i].Guarantee, v.queue[i].Guarantee.Add(q.Estimate), q.Nodes)
 	}
@@ -115,7 +166,7 @@ func (v *naive) retake(now bourse.Time) {
 
 func (v *naive) reserve(now bourse.Time, r Reserved) bool {
 	v.settle(now)
-	if r.Start < now || !fits(v.free(now), r.Start, Queued{Nodes: r.Nodes, Estimate: r.End.Sub(r.Start)}) {
+	if r.Start < now || !fits(v.sure(now), r.Start, Queued{Nodes: r.Nodes, Estimate: r.End.Sub(r.Start)}) {
 		return false
 	}
 	v.reserved = append(v.reserved, r)
@@ -124,31 +175,60 @@ func (v *naive) reserve(now bourse.Time, r Reserved) bool {
 	return true
 }
 
+// pass is one, or with limits as many as somebody starts in.
 func (v *naive) pass(now bourse.Time) []Start {
+	all := v.passOnce(now)
+	for more := all; v.most > 0 && len(more) > 0; {
+		more = v.passOnce(now)
+		all = append(all, more...)
+	}
+	return all
+}
+
+func (v *naive) passOnce(now bourse.Time) []Start {
+	if v.policy.Shortest {
+		return v.passShortest(now)
+	}
 	v.settle(now)
 	work := v.free(now)
 	var starts []Start
 	var wait []Queued
 	holds := 0
-	for _, q := range v.queue {
+	barred := 0 // among those that wait
+	for i, q := range v.queue {
 		var at bourse.Time
+		if v.barred(q) && (!v.policy.Conservative() || q.Guarantee == bourse.Never || q.Guarantee == now) {
+			v.queue[i].Guarantee, q.Guarantee = bourse.Never, bourse.Never
+			wait = append(wait, q)
+			barred++
+			continue
+		}
 		switch {
 		case v.policy.Conservative():
-			at = q.Guarantee
-		case !v.policy.Backfill && len(wait) > 0:
+			if at = q.Guarantee; at == now && v.predicts && !fits(v.sure(now), now, Queued{Nodes: q.Nodes, Estimate: q.Longest()}) {
+				left := *v // those that have started run
+				left.queue = slices.Concat(wait, v.queue[i:])
+				at = v.earliest(left.guaranteed(now, q.ID), now, q)
+				v.queue[i].Guarantee, q.Guarantee = at, at
+			}
+		case !v.policy.Backfill && len(wait) > barred:
 			at = bourse.Never
 		default:
-			at = earliest(work, now, q)
+			at = v.earliest(work, now, q)
 		}
 		if at == now {
 			kind := Waited
-			if len(wait) > 0 {
+			if len(wait) > barred || v.policy.Conservative() && len(wait) > 0 {
 				kind = Backfilled
 			} else if q.Submit == now {
 				kind = Immediate
 			}
 			starts = append(starts, Start{Queued: q, Class: kind, End: now.Add(q.Estimate)})
-			v.running = append(v.running, Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)})
+			r := Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)}
+			if v.predicts {
+				r.Limit = now.Add(q.Longest())
+			}
+			v.running = append(v.running, r)
 			take(work, now, now.Add(q.Estimate), q.Nodes)
 			continue
 		}
@@ -160,4 +240,46 @@ func (v *naive) pass(now bourse.Time) []Start {
 	}
 	v.queue = wait
 	return starts
+}
+
+// passShortest is pass where the shortest of the jobs that fit beside the hold of the
+// head overtakes first.
+func (v *naive) passShortest(now bourse.Time) (starts []Start) {
+	work := v.free(now)
+	start := func(i int, kind Class) {
+		q := v.queue[i]
+		starts = append(starts, Start{Queued: q, Class: kind, End: now.Add(q.Estimate)})
+		r := Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)}
+		if v.predicts {
+			r.Limit = now.Add(q.Longest())
+		}
+		v.running = append(v.running, r)
+		take(work, now, r.End, q.Nodes)
+		v.queue = slices.Delete(v.queue, i, i+1)
+	}
+	for len(v.queue) > 0 && v.earliest(work, now, v.queue[0]) == now {
+		kind := Waited
+		if v.queue[0].Submit == now {
+			kind = Immediate
+		}
+		start(0, kind)
+	}
+	if len(v.queue) == 0 {
+		return starts
+	}
+	head := v.queue[0]
+	hold := v.earliest(work, now, head)
+	take(work, hold, hold.Add(head.Estimate), head.Nodes)
+	for {
+		best := -1
+		for i, q := range v.queue[1:] {
+			if v.earliest(work, now, q) == now && (best < 0 || q.Estimate < v.queue[best].Estimate) {
+				best = i + 1
+			}
+		}
+		if best < 0 {
+			return starts
+		}
+		start(best, Backfilled)
+	}
 }

@@ -91,6 +91,13 @@ func (t *timeline) reach() {
 	}
 }
 
+// lookAgain marks job i, who may move to anywhere.
+func (t *timeline) lookAgain(i int32) {
+	p := &t.places[i]
+	p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
+	t.mark(i)
+}
+
 // opened notes who could use the n nodes more that have come free from the instant a
 // to c.
 func (t *timeline) opened(a, c, n int32) {
@@ -197,9 +204,8 @@ func (t *timeline) ready(nodes int) {
 	t.sort(nodes)
 	if t.all {
 		for i := range t.places {
-			if p := &t.places[i]; p.start != none {
-				p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
-				t.mark(int32(i))
+			if t.places[i].start != none {
+				t.lookAgain(int32(i))
 			}
 		}
 	}
@@ -296,10 +302,11 @@ func (t *timeline) forgetHints() {
 	}
 }
 
-// hint is an instant that holds before the first at which p can have room.
+// hint is an instant that holds before the first at which p can have room. Of what has
+// come free since the last compression the others do not know.
 func (t *timeline) hint(p *place) int32 {
 	best, at := int32(none), t.list[opening].at
-	if !t.all {
+	if !t.all && len(t.zones) == 0 {
 		for c := range min(class(int(p.nodes)), hintSizes-1) + 1 {
 			for _, i := range t.last[c][:hintSpan(p.estimate)+1] {
 				if i == none {

@@ -20,6 +20,9 @@ func (g *Group) Pass() []Start {
 	if len(g.running) > 0 && g.running[0].End <= g.now {
 		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", g.running[0].ID, g.now))
 	}
+	if g.gate != nil {
+		return g.passLimited()
+	}
 	if g.policy.Conservative() {
 		g.settle()
 		g.startGuaranteed()
@@ -29,7 +32,9 @@ func (g *Group) Pass() []Start {
 	if g.again {
 		from = g.line.head
 	}
-	if i := g.startHeads(from); g.policy.Backfill {
+	if i := g.startHeads(from); g.policy.Shortest {
+		g.fillShortest(i)
+	} else if g.policy.Backfill {
 		g.fill(i)
 	}
 	g.again = false
@@ -43,7 +48,7 @@ func (g *Group) startHeads(i int) int {
 	l := &g.line
 	for i = max(i, l.head); i == l.head && i < len(l.jobs); i = max(i, l.head) {
 		q := &l.jobs[i]
-		if q.Nodes > g.free[0].Free || g.free.Min(g.now, g.now.Add(q.Estimate)) < q.Nodes {
+		if q.Nodes > g.free[0].Free || g.free.Min(g.now, g.now.Add(q.Estimate)) < q.Nodes || !g.mayRun(q) {
 			return i + 1
 		}
 		kind := Waited
@@ -72,12 +77,34 @@ func (g *Group) fill(i int) {
 		if i = g.line.next(i, &g.horizon); i < 0 {
 			return
 		}
-		if g.hold(i) && !g.fitsBesideHolds(i) {
+		if g.hold(i) && !g.fitsBesideHolds(i) || !g.mayRun(&g.line.jobs[i]) {
 			i++
 			continue
 		}
 		g.start(i, Backfilled)
 		i++
+	}
+}
+
+// fillShortest is fill with the shortest of those that fit first. It costs a walk over
+// the queue for each start.
+func (g *Group) fillShortest(from int) {
+	for from < len(g.line.jobs) {
+		work, best := g.free, -1
+		if g.hold(from); g.workOK {
+			work = g.work
+		}
+		for i := from; i < len(g.line.jobs); i++ {
+			q := &g.line.jobs[i]
+			if q.Nodes <= work[0].Free && (best < 0 || q.Estimate < g.line.jobs[best].Estimate) &&
+				work.Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes && g.mayRun(q) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		g.start(best, Backfilled)
 	}
 }
 
@@ -99,10 +126,10 @@ func (g *Group) hold(end int) bool {
 	placed := false
 	for ; g.held < g.policy.Reserve && g.probe < end; g.probe++ {
 		q := &g.line.jobs[g.probe]
-		if q.Nodes == gone {
+		if q.Nodes == gone || g.barred(q) {
 			continue
 		}
-		if at := g.work.EarliestFit(g.now, q.Nodes, q.Estimate); at < bourse.Never {
+		if at := g.earliest(q, &g.work); at < bourse.Never {
 			g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
 		}
 		g.held++
@@ -123,6 +150,14 @@ func (g *Group) start(i int, kind Class) {
 	if g.policy.Conservative() {
 		g.time.start(int32(i))
 	}
-	g.putRunning(Running{ID: q.ID, Nodes: q.Nodes, Start: g.now, End: end})
+	r := Running{ID: q.ID, Nodes: q.Nodes, Start: g.now, End: end}
+	if g.sure != nil {
+		r.Limit = g.now.Add(q.Longest())
+		g.sure.Add(g.now, r.Limit, -q.Nodes)
+	}
+	g.putRunning(r)
 	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
+	if g.gate != nil {
+		g.gate.Started(&g.starts[len(g.starts)-1].Queued)
+	}
 }

@@ -36,6 +36,8 @@ func (p Policy) String() string {
 		return "fcfs"
 	case p.Conservative():
 		return "conservative"
+	case p == EASYShortest:
+		return "easy-sjbf"
 	case p.Reserve == 0:
 		return "first-fit"
 	case p.Reserve == 1:

@@ -61,7 +61,7 @@ func (k Block) Reason(n int, name string) bourse.Reason {
 // not before now; ok is false if nothing does. Equal ends: running jobs before
 // reservations, then in the state's order.
 func (s *State) InTheWay(start bourse.Time, n int, d bourse.Duration) (k Block, ok bool) {
-	free := s.Free
+	free := s.Firm()
 	low := start
 	for i := 0; ; i++ {
 		if i == len(free) || free[i].At >= start.Add(d) {
@@ -92,8 +92,8 @@ func (s *State) InTheWay(start bourse.Time, n int, d bourse.Duration) (k Block, 
 func (s *State) nextToEnd(t, after bourse.Time) (k Block, found bool) {
 	k.Until = bourse.Never
 	for _, r := range s.Running {
-		if r.Start <= t && t < r.End && after < r.End && r.End < k.Until {
-			k, found = Block{ID: r.ID, Nodes: r.Nodes, Until: r.End}, true
+		if end := r.Last(); r.Start <= t && t < end && after < end && end < k.Until {
+			k, found = Block{ID: r.ID, Nodes: r.Nodes, Until: end}, true
 		}
 	}
 	for _, r := range s.Reserved {
@@ -107,7 +107,7 @@ func (s *State) nextToEnd(t, after bourse.Time) (k Block, found bool) {
 // endingAt is how many nodes come back at end from work that holds them at t.
 func (s *State) endingAt(t, end bourse.Time) (n int) {
 	for _, r := range s.Running {
-		if r.End == end && r.Start <= t {
+		if r.Last() == end && r.Start <= t {
 			n += r.Nodes
 		}
 	}

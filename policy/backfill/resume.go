@@ -10,11 +10,14 @@ func (g *Group) Resume(r Running) bool {
 		return false
 	}
 	if r.End > g.now {
-		if g.free.Min(g.now, r.End) < r.Nodes {
+		if g.firm().Min(g.now, r.Last()) < r.Nodes {
 			return false
 		}
 		g.settle()
 		g.free.Add(g.now, r.End, -r.Nodes)
+		if g.sure != nil {
+			g.sure.Add(g.now, r.Last(), -r.Nodes)
+		}
 		g.displace(g.now, r.End, r.Nodes)
 	}
 	g.ids[r.ID] = struct{}{}
@@ -30,6 +33,13 @@ func Restore(s *State) *Group {
 	c := s.Clone()
 	g := New(c.Nodes, c.Policy, c.Now)
 	g.free, g.running, g.reserved = c.Free, c.Running, c.Reserved
+	if c.Sure != nil {
+		g.Predict()
+		g.sure = c.Sure
+		for _, r := range g.reserved {
+			g.kept.Add(max(r.Start, g.now), r.End, -r.Nodes)
+		}
+	}
 	g.line.jobs = c.Queue
 	g.line.resum(0)
 	for i := range g.running {

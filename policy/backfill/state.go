@@ -18,6 +18,10 @@ import (
 type Policy struct {
 	Backfill bool // false: first come first served, nothing overtakes
 	Reserve  int  // how many blocked heads hold a reservation; All for conservative
+	// Shortest has the job of the shortest estimate overtake first, ties in queue order;
+	// else the first that fits. Not with Conservative, and prices do not know it: a book
+	// plans the queue in its order.
+	Shortest bool
 }
 
 // All gives every blocked job a reservation.
@@ -29,6 +33,10 @@ var (
 	FirstFit     = Policy{Backfill: true}
 	EASY         = Policy{Backfill: true, Reserve: 1}
 	Conservative = Policy{Backfill: true, Reserve: All}
+
+	// EASYShortest is the order of EASY++ (Tsafrir, Etsion and Feitelson 2007): a
+	// baseline for replays.
+	EASYShortest = Policy{Backfill: true, Reserve: 1, Shortest: true}
 )
 
 // Running is a job that holds nodes now.
@@ -37,7 +45,11 @@ type Running struct {
 	Nodes int
 	Start bourse.Time
 	End   bourse.Time // by its estimate
+	Limit bourse.Time // where it is killed, if its estimate is a prediction below what was requested; else 0
 }
+
+// Last is the instant by which the job has ended for sure.
+func (r *Running) Last() bourse.Time { return max(r.End, r.Limit) }
 
 // Reserved is an advance reservation, held or confirmed, that has not ended.
 type Reserved struct {
@@ -56,7 +68,12 @@ type Queued struct {
 	Weight    int64       // delay cost of its queue, in thousandths: 1000 is 1
 	Guarantee bourse.Time // conservative: the start it was guaranteed; Never if none yet
 	Ref       int32       // the owner's own, handed back when the job starts
+
+	Limit bourse.Duration // what was requested, if Estimate is a prediction below it; else 0
 }
+
+// Longest is the time that the job may take at most.
+func (q *Queued) Longest() bourse.Duration { return max(q.Estimate, q.Limit) }
 
 // State is one group's queue at an instant: all that a plan or a quote needs.
 type State struct {
@@ -67,6 +84,19 @@ type State struct {
 	Running  []Running      // by End, then ID
 	Reserved []Reserved     // by Start, then ID
 	Queue    []Queued       // in queue order: priority, then arrival
+
+	// Sure is Free with the running jobs there until their limits, where estimates are
+	// predictions; else nil.
+	Sure bourse.Profile
+}
+
+// Firm is what can be reserved: nodes that no running job may still need and no
+// reservation has.
+func (s *State) Firm() bourse.Profile {
+	if s.Sure != nil {
+		return s.Sure
+	}
+	return s.Free
 }
 
 // Reserve makes of s what Group.Reserve makes of a group, for a reservation that there
@@ -75,7 +105,7 @@ type State struct {
 func (s *State) Reserve(r Reserved) {
 	i, _ := slices.BinarySearchFunc(s.Reserved, r, compareReserved)
 	s.Reserved = slices.Insert(s.Reserved, i, r)
-	s.Free.Add(r.Start, r.End, -r.Nodes)
+	s.Take(r.Start, r.End, r.Nodes)
 	if !s.Policy.Conservative() {
 		return
 	}
@@ -88,6 +118,22 @@ func (s *State) Reserve(r Reserved) {
 		if q.Guarantee < bourse.Never {
 			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
+	}
+}
+
+// Take takes nodes out of what is free, or gives back if n is below 0.
+func (s *State) Take(start, end bourse.Time, n int) {
+	s.Free.Add(start, end, -n)
+	if s.Sure != nil {
+		s.Sure.Add(start, end, -n)
+	}
+}
+
+// From drops what is free before an instant.
+func (s *State) From(t bourse.Time) {
+	s.Free.From(t)
+	if s.Sure != nil {
+		s.Sure.From(t)
 	}
 }
 

@@ -246,34 +246,57 @@ func (t *timeline) fewest(s, e bourse.Time) int {
 	return int(low)
 }
 
-// place gives job i its earliest fit beside all that is there, if it ever fits, and
-// returns the start.
-func (t *timeline) place(i int32) bourse.Time {
-	p := &t.places[i]
-	k := t.hint(p)
-	var start int32
+// fit is the first instant, from the one on that lies in k, where so many nodes are
+// free all through d, and what of the list lies behind it; Never if there is none.
+func (t *timeline) fit(k int32, at bourse.Time, nodes int32, d bourse.Duration) (bourse.Time, int32) {
 	for {
-		for t.list[k].free < p.nodes {
+		for t.list[k].free < nodes {
 			if k = t.list[k].next; k == tail {
-				return bourse.Never
+				return bourse.Never, tail
 			}
+			at = t.list[k].at
 		}
-		start = k
-		full := t.list[k].at.Add(p.estimate)
-		for t.list[k].free >= p.nodes && t.list[k].at < full {
+		full := at.Add(d)
+		for t.list[k].free >= nodes && t.list[k].at < full {
 			k = t.list[k].next
 		}
 		if t.list[k].at >= full {
-			p.end = t.find(full, k)
-			break
+			return at, k
 		}
 	}
+}
+
+// EarliestFit is that of a profile.
+func (t *timeline) EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time {
+	at, _ := t.fit(t.list[t.after(from)].prev, from, int32(n), d)
+	return at
+}
+
+// place gives job i its earliest fit from an instant on beside all that is there, if it
+// ever fits, and returns the start. Who could have gone before that instant may move up.
+func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
+	p := &t.places[i]
+	k := t.hint(p)
+	at, k := t.fit(k, t.list[k].at, p.nodes, p.estimate)
+	early := at < from
+	if early {
+		at, k = t.fit(t.list[t.after(from)].prev, from, p.nodes, p.estimate)
+	}
+	if at == bourse.Never {
+		return at
+	}
+	p.end = t.find(at.Add(p.estimate), k)
+	start := t.find(at, p.end)
 	t.list[start].ends++
 	t.list[p.end].ends++
 	t.enter(i, start)
 	t.raise(start, p.end, -p.nodes)
-	t.clean(i)
-	return t.list[start].at
+	if early {
+		t.lookAgain(i)
+	} else {
+		t.clean(i)
+	}
+	return at
 }
 
 // start has job i, whose guarantee has come, go on in its place.
@@ -298,6 +321,7 @@ func (t *timeline) cancel(i int32) {
 func (t *timeline) forget(i int32) {
 	p := &t.places[i]
 	p.start, p.end = none, none
+	p.from, p.to = bourse.Never, -bourse.Never
 	t.unmark(i)
 }
 

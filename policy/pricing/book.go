@@ -22,7 +22,8 @@ import (
 // allocates no more. A Book is not safe for concurrent use.
 //
 // Times are planned with estimates as runtimes, no further arrivals, and
-// existing reservations kept. Under the conservative policy the plan with a
+// existing reservations kept. Where estimates are predictions, the plan is made by these,
+// and only what no running job may need up to its limit is admissible. Under the conservative policy the plan with a
 // reservation is what backfill.Group.Reserve makes of the guarantees: one walk in
 // queue order, in which a guarantee that still fits stays and a job whose guarantee
 // does not is placed at its earliest fit before later jobs are looked at. Jobs
@@ -102,7 +103,7 @@ func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.D
 // Admissible reports whether no running job and no reservation stands in the
 // way of n nodes over [start, start+d); the queue does not count.
 func (b *Book) Admissible(start bourse.Time, n int, d bourse.Duration) bool {
-	return start >= b.state.Now && b.state.Free.Min(start, start.Add(d)) >= n
+	return start >= b.state.Now && b.state.Firm().Min(start, start.Add(d)) >= n
 }
 
 // Delays appends to list the waiting jobs that the reservation would make start
@@ -143,7 +144,7 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 		slices.SortFunc(b.offers, func(x, y Offer) int { return cmp.Compare(x.Start, y.Start) })
 		b.offers = slices.CompactFunc(b.offers, func(x, y Offer) bool { return x.Start == y.Start })
 	}
-	free, clear := walk{p: b.state.Free}, walk{p: b.clear}
+	free, clear := walk{p: b.state.Firm()}, walk{p: b.clear}
 	for i := range b.offers {
 		o := &b.offers[i]
 		e := o.Start.Add(d)
@@ -158,7 +159,7 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 // price: where only the start counts the others do not matter. ok is false where
 // none is feasible, that is if the group never has n nodes.
 func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
-	free := walk{p: b.state.Free}
+	free := walk{p: b.state.Firm()}
 	for _, t := range b.worth() {
 		if free.fits(t, t.Add(d), n) {
 			f, _ := b.Additive(t, n, d)

@@ -50,6 +50,11 @@ func (b *Book) worth() []bourse.Time {
 	for _, r := range run {
 		b.insertInstant(r.End)
 	}
+	for i := range s.Running {
+		if r := &s.Running[i]; s.Sure != nil && r.Limit > r.End {
+			b.insertInstant(r.Limit)
+		}
+	}
 	for i := range s.Reserved {
 		b.insertInstant(s.Reserved[i].Start)
 		b.insertInstant(s.Reserved[i].End)

@@ -1,0 +1,34 @@
+package backfill
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// closed is a gate for those of some ids.
+type closed map[int64]bool
+
+func (x closed) Open(q *Queued) bool { return !x[q.ID] }
+func (closed) Started(*Queued)       {}
+
+// What a job leaves that is barred when its guarantee comes is there for whoever comes
+// next, though the jobs that wait have been told that nothing is free before theirs.
+func TestLimit_ABarredJobLeavesItsGuaranteeToNewcomers(t *testing.T) {
+	t.Parallel()
+	g, x := New(4, Conservative, 0), closed{}
+	g.Limit(x)
+	g.Arrive(job(1, 4, 10))
+	g.Arrive(job(2, 2, 10)) // guaranteed 10
+	g.Arrive(job(3, 1, 4))  // guaranteed 10
+	g.Arrive(job(4, 1, 6))  // guaranteed 10
+	g.Arrive(job(5, 3, 2))  // guaranteed 20
+	g.Pass()
+	x[2] = true
+	at(g, 10).End(1, 10)
+	if starts := g.Pass(); len(starts) != 2 {
+		t.Fatalf("starts %v, want jobs 3 and 4", starts)
+	}
+	g.Arrive(job(6, 3, 2))
+	checkGuarantees(t, g, bourse.Never, 20, 14)
+}

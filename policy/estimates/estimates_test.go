@@ -1,0 +1,199 @@
+package estimates
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+)
+
+const minute = bourse.Minute
+
+func job(user int64, nodes int, request bourse.Duration) *bourse.LocalJob {
+	return &bourse.LocalJob{User: user, Nodes: nodes, Estimate: request, Run: request / 3}
+}
+
+func TestLastTwo_IsTheMeanOfTheUsersLastTwoRunsWithinTheRequest(t *testing.T) {
+	t.Parallel()
+	p := New(LastTwo)
+	ask := func(user int64, request, want bourse.Duration) {
+		t.Helper()
+		if got := p.Predict(job(user, 1, request), request); got != want {
+			t.Errorf("user %d, request %v: predicted %v, want %v", user, request, got, want)
+		}
+	}
+	ask(7, 60*minute, 60*minute) // unknown: the request
+	p.Learn(job(7, 1, 60*minute), 60*minute, 10*minute)
+	ask(7, 60*minute, 10*minute) // one run
+	p.Learn(job(8, 1, 60*minute), 60*minute, 50*minute)
+	p.Learn(job(7, 1, 60*minute), 60*minute, 21*minute+1)
+	ask(7, 60*minute, 15*minute+30*bourse.Second) // of 10 min and 21 min 0.001 s, rounded down
+	p.Learn(job(7, 1, 60*minute), 60*minute, 40*minute+1)
+	ask(7, 60*minute, 30*minute+30*bourse.Second+1)
+	ask(7, 20*minute, 20*minute) // no more than the request
+	ask(8, 60*minute, 50*minute)
+	p.Learn(job(9, 1, minute), minute, 0)
+	ask(9, minute, bourse.Second)
+	p.Learn(job(-1, 1, 60*minute), 60*minute, minute) // nobody knows who that is
+	ask(-1, 60*minute, 60*minute)
+}
+
+// The steps of section 4.2: 1 min, 15, 30, 60, ..., up to the request.
+func TestCorrect_AddsAMinuteThenQuartersThatDouble(t *testing.T) {
+	t.Parallel()
+	const first = 7 * minute
+	at := first
+	for _, more := range []bourse.Duration{1, 15, 30, 60, 120} {
+		next := Correct(first, at, bourse.Day)
+		if next-at != more*minute {
+			t.Errorf("after %v it adds %v, want %d min", at, next-at, more)
+		}
+		at = next
+	}
+	if got := Correct(first, first, first+30*bourse.Second); got != first+30*bourse.Second {
+		t.Errorf("beyond the request: %v", got)
+	}
+	if got := Correct(1, bourse.MaxDuration-1, bourse.MaxDuration); got != bourse.MaxDuration {
+		t.Errorf("near the end of time: %v", got)
+	}
+}
+
+func TestRegression_BeginsWithTheRequest(t *testing.T) {
+	t.Parallel()
+	p := New(Regression)
+	for _, request := range []bourse.Duration{bourse.Second, 37 * minute, 18 * bourse.Hour} {
+		if got := p.Predict(job(1, 4, request), request); got != request {
+			t.Errorf("%v for a request of %v", got, request)
+		}
+	}
+}
+
+// draws are jobs with their runs, which depend on the request.
+func draws(seed uint64, n int) (jobs []*bourse.LocalJob, runs []bourse.Duration) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range n {
+		request := bourse.Duration(1+r.IntN(64)) * 15 * minute
+		j := job(int64(r.IntN(5)), 1+r.IntN(64), request)
+		j.Submit = bourse.Time(i) * bourse.Time(40*minute)
+		jobs = append(jobs, j)
+		runs = append(runs, max(1, bourse.Duration(float64(request)*math.Pow(r.Float64(), 3))))
+	}
+	return jobs, runs
+}
+
+// Run by run it comes to what a ridge regression of all runs at once does: least squares
+// with a penalty on what moves away from the request, solved by elimination.
+func TestRegression_IsTheRidgeRegressionOfAllRuns(t *testing.T) {
+	t.Parallel()
+	p := New(Regression)
+	jobs, runs := draws(1, 400)
+	var a [features][features + 1]float64
+	for i := range a {
+		a[i][i] = 1 / prior
+	}
+	for k, j := range jobs {
+		x := p.features(j, j.Estimate)
+		y := octaves(int64(runs[k])) - x[requested] // from the prior
+		for i := range a {
+			for l := range x {
+				a[i][l] += x[i] * x[l]
+			}
+			a[i][features] += x[i] * y
+		}
+		p.Learn(j, j.Estimate, runs[k])
+	}
+	for i := range a {
+		for l := range a {
+			if l == i {
+				continue
+			}
+			f := a[l][i] / a[i][i]
+			for c := range a[l] {
+				a[l][c] -= f * a[i][c]
+			}
+		}
+	}
+	for i := range a {
+		want := a[i][features] / a[i][i]
+		if i == requested {
+			want++
+		}
+		if got := p.fit.weights[i]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("weight %d is %v, want %v", i, got, want)
+		}
+	}
+}
+
+// A process that goes on with what another one has saved predicts the same, to the bit.
+func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []Rule{Request, Exact, LastTwo, Regression} {
+		p, jobs, runs := New(rule), []*bourse.LocalJob(nil), []bourse.Duration(nil)
+		jobs, runs = draws(2, 300)
+		for k, j := range jobs[:150] {
+			p.Learn(j, j.Estimate, runs[k])
+		}
+		text, err := json.Marshal(p.Save())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var saved *bourse.LearnedRuns
+		if err := json.Unmarshal(text, &saved); err != nil {
+			t.Fatal(err)
+		}
+		q := New(rule)
+		q.Load(saved)
+		for k, j := range jobs[150:] {
+			if a, b := p.Predict(j, j.Estimate), q.Predict(j, j.Estimate); a != b || a < bourse.Second || a > j.Estimate {
+				t.Fatalf("%v: job %d: %v and %v for a request of %v", rule, k, a, b, j.Estimate)
+			}
+			p.Learn(j, j.Estimate, runs[150+k])
+			q.Learn(j, j.Estimate, runs[150+k])
+		}
+		if (p.Save() != nil) != (rule >= LastTwo) {
+			t.Errorf("%v saves %v", rule, p.Save())
+		}
+	}
+}
+
+func TestOctaves_AreThoseOfPowersOfTwoAndLengthUndoesThem(t *testing.T) {
+	t.Parallel()
+	for k := range 50 {
+		n := int64(1) << k
+		if got := octaves(n); got != float64(k) {
+			t.Errorf("2^%d has %v", k, got)
+		}
+		for _, n := range []int64{n, n + n/3, n + n/2} {
+			if got := length(octaves(n)); k < 49 && got != n && got != n-1 {
+				t.Errorf("%d: length %d", n, got)
+			}
+		}
+	}
+	if length(-3) != 1 || length(math.Inf(1)) != int64(bourse.MaxDuration) {
+		t.Error("no length beyond the bounds")
+	}
+}
+
+func TestParseRule_ReadsTheNames(t *testing.T) {
+	t.Parallel()
+	for _, s := range Names() {
+		if r, err := ParseRule(s); err != nil || r.String() != s {
+			t.Errorf("%q: %v, %v", s, r, err)
+		}
+	}
+	if _, err := ParseRule("mean"); err == nil || err.Error() != `estimates "mean": must be request, exact, last-two, regression` {
+		t.Error(err)
+	}
+}
+
+func BenchmarkRegression_LearnAndPredict(b *testing.B) {
+	p := New(Regression)
+	jobs, runs := draws(3, 1000)
+	for i := 0; b.Loop(); i++ {
+		j := jobs[i%1000]
+		p.Predict(j, j.Estimate)
+		p.Learn(j, j.Estimate, runs[i%1000])
+	}
+}

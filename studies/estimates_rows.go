@@ -1,0 +1,124 @@
+package studies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/estimates"
+)
+
+// all makes the rows, of the workload as it is or as it was drawn again.
+func (e *estimatesStudy) all(r *redraw) (rows []Row) {
+	for t := range e.traces {
+		rows = append(rows, e.waits(t, r)...)
+		rows = append(rows, e.draws(t, r)...)
+	}
+	return rows
+}
+
+// weighed is a figure of a replay by block, as often as each was drawn.
+func (e *estimatesStudy) weighed(t int, r *redraw, sums []estimateSums, of func(*estimateSums) float64) []float64 {
+	list := make([]float64, len(sums))
+	for i := range sums {
+		if list[i] = of(&sums[i]); r != nil {
+			list[i] *= r.weights[t][i]
+		}
+	}
+	return list
+}
+
+// waits are the rows of a log's replays: means over jobs are ratios of sums over blocks.
+func (e *estimatesStudy) waits(t int, r *redraw) (rows []Row) {
+	row := func(measure, setting string, claim Claim, s sample, j judgement) {
+		x := newRow(measure, e.traces[t].Name+", "+setting, claim, e.over[t], s, j)
+		x.Blocks = e.cut[t].blocks()
+		rows = append(rows, x)
+	}
+	count := func(s *estimateSums) float64 { return s.jobs }
+	for k, rule := range estimateRules {
+		sums := e.sums[t][0][k]
+		accuracy := quotient(e.weighed(t, r, sums, func(s *estimateSums) float64 { return s.accuracy }), e.weighed(t, r, sums, count))
+		row(accuracyName, "easy, "+rule.String(), Claim{}, accuracy, unjudged(measured))
+	}
+	for _, f := range estimateFigures {
+		for p, policy := range e.policies(t) {
+			base := e.weighed(t, r, e.sums[t][p][0], f.of)
+			for k, rule := range estimateRules {
+				sums := e.sums[t][p][k]
+				setting := fmt.Sprintf("%v, %v", policy, rule)
+				values := e.weighed(t, r, sums, f.of)
+				row(f.name, setting, Claim{}, quotient(values, e.weighed(t, r, sums, count)), unjudged(measured))
+				if k > 0 {
+					less := quotient(minus(base, values), base).times(100)
+					row(f.name+lessName, setting, Claim{}, less, lessThan(less.estimate))
+				}
+			}
+		}
+	}
+	of := estimateFigures[1].of
+	base := e.weighed(t, r, e.sums[t][0][0], of)
+	two := slices.Index(estimateRules, estimates.LastTwo)
+	for p, policy := range estimatePolicies[:2] {
+		less := quotient(minus(base, e.weighed(t, r, e.sums[t][p][two], of)), base).times(100)
+		claim := Claim{}
+		if policy == backfill.EASYShortest {
+			claim = Words("less, some 25 % (EASY++)")
+		}
+		row(slowdownsLess, fmt.Sprintf("%v, %v", policy, estimates.LastTwo), claim, less, exceeds(less.estimate, 100))
+	}
+	return rows
+}
+
+// draws are the rows of what is drawn beside a log: deadlines and reservations.
+func (e *estimatesStudy) draws(t int, r *redraw) (rows []Row) {
+	add := func(measure string, figures func(rule int) []float64) {
+		var base []float64
+		for k, rule := range estimateRules {
+			values := figures(k)
+			if r != nil {
+				drawn := make([]float64, len(values))
+				for i, u := range r.units(len(values)) {
+					drawn[i] = values[u]
+				}
+				values = drawn
+			}
+			setting := e.traces[t].Name + ", " + rule.String()
+			rows = append(rows, newRow(measure, setting, Claim{}, "draw", average(values), unjudged(measured)))
+			if k == 0 {
+				base = values
+				continue
+			}
+			more := difference(values, base)
+			rows = append(rows, newRow(measure+moreName, setting, Claim{}, "draw", more, worded(more.estimate, "more", "less")))
+		}
+	}
+	if e.lasts[t] != nil {
+		add(estimatesMet, func(rule int) []float64 { return e.met[t][rule] })
+		add(estimatesBare, func(rule int) []float64 { return e.bare[t][rule] })
+	}
+	if e.traces[t].Priced {
+		for _, f := range priceFigures {
+			add(f.name, func(rule int) []float64 {
+				var list []float64
+				for i := range e.quotes[t][rule] {
+					list = append(list, f.of(&e.quotes[t][rule][i]))
+				}
+				return list
+			})
+		}
+	}
+	return rows
+}
+
+// EstimatesFinding says what predictions do to the slowdown of each log.
+func EstimatesFinding(rows []Row) string {
+	var list []string
+	for i := range rows {
+		if r := &rows[i]; r.Measure == slowdownsLess {
+			list = append(list, fmt.Sprintf("%s %+.0f ± %.0f %%", r.Setting, -r.Here, r.CI95))
+		}
+	}
+	return "Planned by the mean of a user's last two runs, the mean bounded slowdown changes against EASY by requests: " + strings.Join(list, "; ") + "."
+}
