@@ -157,7 +157,7 @@ func (w *Faulty) Add(h Host) {
 		p.durable = true
 	}
 	if p.durable && h.Mirrored {
-		p.second = &mirrored{required: h.MirrorRequired, disk: &journal.Memory{}, told: make(chan struct{}, 1)}
+		p.second = &mirrored{Second: journal.NewSecond(h.MirrorRequired)}
 	}
 	if !h.Sturdy && w.opt.Skew > 0 {
 		s := streamOf(w.opt.Seed, 2, uint64(name))

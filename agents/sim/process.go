@@ -146,7 +146,7 @@ func (p *process) repair(err error) {
 	case w.failed != nil:
 		return
 	case errors.Is(err, journal.ErrFull) || errors.Is(err, errDisk):
-	case errors.As(err, &corrupt) && p.second != nil && !p.second.refuses:
+	case errors.As(err, &corrupt) && p.second != nil && !p.second.Refusing():
 		p.second.lost, p.mirror = true, nil
 	case p.mirror != nil:
 		p.disk, p.mirror = p.mirror, nil

@@ -185,7 +185,7 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 	p.life++ // whatever was to begin
 	p.disk, p.mirror, p.amnesia = backup, nil, true
 	if p.second != nil {
-		p.second.disk, p.second.lost = backup.Clone(), false
+		p.second.Memory, p.second.lost = backup.Clone(), false
 	}
 	p.later(draw.within(bourse.Second, 30*bourse.Second))
 }
