@@ -64,7 +64,7 @@ func New(r Rule) *Predictor {
 }
 
 // Predict says how long a job will run, at submission: from a second to what it may
-// run, limit > 0. A user of whom no run is known is taken at his or her word, a user
+// run, limit > 0. A user of whom no run is known is taken at their word, a user
 // of one run at that.
 func (p *Predictor) Predict(j *bourse.LocalJob, limit bourse.Duration) bourse.Duration {
 	d := limit
@@ -98,8 +98,8 @@ func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
 }
 
 // Correct is the next prediction of a job that has outlived one: a minute more at
-// first, then a quarter of an hour, and twice as much each time, up to its limit
-// (section 4.2). first is what was predicted at its submission, now what was last.
+// first, then a quarter of an hour, and twice as much each time, up to its limit. The
+// paper adds in growing steps too; whether in these was not checked against it. first is what was predicted at its submission, now what was last.
 func Correct(first, now, limit bourse.Duration) bourse.Duration {
 	more := bourse.Minute
 	if added := now - first; added > 0 {

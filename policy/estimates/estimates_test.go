@@ -40,7 +40,7 @@ func TestLastTwo_IsTheMeanOfTheUsersLastTwoRunsWithinTheRequest(t *testing.T) {
 	ask(-1, 60*minute, 60*minute)
 }
 
-// The steps of section 4.2: 1 min, 15, 30, 60, ..., up to the request.
+// 1 min, 15, 30, 60, ..., up to the request.
 func TestCorrect_AddsAMinuteThenQuartersThatDouble(t *testing.T) {
 	t.Parallel()
 	const first = 7 * minute
