@@ -160,17 +160,9 @@ func (l *link) acknowledged(session, upto uint64, now time.Time) {
 
 // tick sends what a pause has kept back, ends a session that has been silent for
 // too long and returns how many envelopes are given up by it.
-func (l *link) tick(now time.Time) int { return l.silent(now, silence) }
-
-// calledBy is told that a process of the peer has begun a session with this one: it is
-// there. What it has not acknowledged by then went to a life of it before, or waits for a
-// connection that is tried after ever longer pauses; a new one is made at once.
-func (l *link) calledBy(now time.Time) int { return l.silent(now, reconnectPause) }
-
-// silent ends a session that has been silent for so long.
-func (l *link) silent(now time.Time, most time.Duration) int {
+func (l *link) tick(now time.Time) int {
 	l.mu.Lock()
-	if len(l.sizes) == 0 || now.Sub(l.heard) < most {
+	if len(l.sizes) == 0 || now.Sub(l.heard) < silence {
 		l.pump(now)
 		l.mu.Unlock()
 		return 0
@@ -214,13 +206,6 @@ func (l *link) end() (lost int) {
 		l.lane.hangUp(addr)
 	}
 	return lost
-}
-
-// at reports whether the link is to that address.
-func (l *link) at(addr string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.addr == addr
 }
 
 // load returns how many envelopes are under way and how many wait.

@@ -245,44 +245,6 @@ func TestLink_KeepsOrderAndAccounts(t *testing.T) {
 	})
 }
 
-// A peer that calls is there: what it has not acknowledged is not waited for until the
-// session has been silent for long, and its connection is made anew at once.
-func TestLinks_APeerThatCallsIsCalledBackAtOnce(t *testing.T) {
-	t.Parallel()
-	wires := &lane{}
-	d := newDirectory()
-	m := north
-	m.Oldest, m.Version = wire.Oldest, wire.Version
-	d.hear(m, true)
-	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
-	n.lane = wires
-	n.Send(north.Agent, numbered(1))
-	l := n.link(north.Agent)
-	first := wires.last().Session
-	calls := func(addr string) {
-		n.receive(&wire.Parcel{Session: 99, Seq: 1, ReplyTo: addr, Envelope: &wire.Envelope{From: string(north.Agent)}})
-	}
-	calls(north.Address)
-	if len(wires.hung) > 0 {
-		t.Error("what was sent just now is given up")
-	}
-	l.mu.Lock()
-	l.heard = time.Now().Add(-time.Second) // long before the silence is over
-	l.mu.Unlock()
-	calls("elsewhere:1")
-	if len(wires.hung) > 0 {
-		t.Error("another process of the name has called")
-	}
-	calls(north.Address)
-	if !slices.Equal(wires.hung, []string{north.Address}) || l.session.Load() == first {
-		t.Errorf("hung up: %v", wires.hung)
-	}
-	n.Send(north.Agent, numbered(2))
-	if p := wires.last(); p.Session == first || p.Seq != 1 {
-		t.Errorf("it is sent %+v next", p)
-	}
-}
-
 // Links drop at once what can go nowhere, and count each cause.
 func TestLinks_CountWhatTheyDrop(t *testing.T) {
 	t.Parallel()

@@ -206,9 +206,6 @@ func (n *links) parcel(p *wire.Parcel) {
 	}
 	from := agents.ID(p.Envelope.From)
 	n.hear(from, p, time.Now()) // before the answer
-	if p.ReplyTo != "" {
-		n.calledBy(from, p.ReplyTo)
-	}
 	if !n.deliver(p.Envelope) {
 		n.count.refused.Add(1)
 		return
@@ -216,16 +213,6 @@ func (n *links) parcel(p *wire.Parcel) {
 	n.count.taken.Add(1)
 	n.took(from, p)
 	n.acknowledgeSoon()
-}
-
-// calledBy is told that an agent has begun a session with this process from an address.
-func (n *links) calledBy(from agents.ID, addr string) {
-	n.mu.RLock()
-	l := n.to[from]
-	n.mu.RUnlock()
-	if l != nil && l.at(addr) {
-		n.gaveUp(l, l.calledBy(time.Now()), "it has called, and had not answered")
-	}
 }
 
 // acknowledgeSoon has the sender of acknowledgements look now.

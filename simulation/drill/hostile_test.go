@@ -48,7 +48,8 @@ var spite = struct {
 // hostile, and is revoked in the middle: what the flood takes of the machine's processors
 // is taken from both. The same jobs
 // are placed and refused, for the same money, and no wait is longer by more than the
-// share; and nothing that it may read, and nothing that its broker was told, names
+// share, which is asked of the drill alone, for what else runs on the machine counts in
+// it; and nothing that it may read, and nothing that its broker was told, names
 // anything of the other. agents/live has the same in virtual time, where every message is
 // the same to the byte.
 func TestVOs_AHostileVOCostsAnotherNothingBeyondItsShare(t *testing.T) {
@@ -76,6 +77,9 @@ func TestVOs_AHostileVOCostsAnotherNothingBeyondItsShare(t *testing.T) {
 		t.Errorf("%v spent beside a silent VO, %v beside a hostile one", silent.spent, beside.spent)
 	}
 	t.Logf("%d jobs, %d placed; %v spent, the same; waits beside a silent VO %s, beside a hostile one %s", jobs, len(silent.waits), silent.spent, quantiles(silent.waits), quantiles(beside.waits))
+	if *hostile == 0 {
+		return
+	}
 	most := time.Duration(hostileShare*float64(time.Hour)) + hostileBeside
 	for i := range min(len(silent.waits), len(beside.waits)) { // in order of their length
 		if more := beside.waits[i] - silent.waits[i]; more > most {
