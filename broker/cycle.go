@@ -28,8 +28,8 @@ type scheduler struct {
 //
 //  1. batch: the due jobs, at most BatchSize, in serving order: users round
 //     robin, the jobs of each by priority, see queue.take
-//  2. offers: one request to each site, or to MaxAsked of them; an alarm ends the wait, which is not for
-//     those that were silent the last time
+//  2. offers: one request to each site, or to MaxAsked of them; an alarm ends the
+//     wait, which is not for those that were silent the last time
 //  3. search: alternatives for each job on what can be reserved at all
 //  4. quotes: one request to each site for all legs that are not clear; an
 //     alarm ends the wait

@@ -153,16 +153,7 @@ func TestFaulty_WhatWasAnsweredIsDurable(t *testing.T) {
 				}
 			}
 		})
-		if err := w.Run(300_000); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		w.Heal()
-		if err := w.Run(600_000); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if len(a.answers) != 200 {
-			t.Errorf("seed %d: %d of 200 answered after all faults have ended", seed, len(a.answers))
-		}
+		runToRest(t, seed, w, a)
 		if err := w.Rerun(); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
@@ -214,16 +205,7 @@ func TestFaulty_AMirrorLosesNothingThatWasSaid(t *testing.T) {
 				}
 			}
 		})
-		if err := w.Run(300_000); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		w.Heal()
-		if err := w.Run(600_000); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if len(a.answers) != 200 {
-			t.Errorf("seed %d: %d of 200 answered after all faults have ended", seed, len(a.answers))
-		}
+		runToRest(t, seed, w, a)
 		if err := w.Rerun(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -414,4 +396,19 @@ type stepFunc func(from agents.ID, m agents.Message, out *agents.Outbox)
 
 func (f stepFunc) Step(_ bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	f(from, m, out)
+}
+
+// runToRest runs a world of an asker through its faults, and to an end without any.
+func runToRest(t *testing.T, seed uint64, w *Faulty, a *asker) {
+	t.Helper()
+	if err := w.Run(300_000); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	w.Heal()
+	if err := w.Run(600_000); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	if len(a.answers) != 200 {
+		t.Errorf("seed %d: %d of 200 answered after all faults have ended", seed, len(a.answers))
+	}
 }

@@ -123,6 +123,11 @@ func (f *federation) asks(a *agent) func(path string) (status int, text string) 
 		Key: filepath.Join(ca, "operator-olga.key")}, certificate.Options{})
 	must(f.t, err)
 	c := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: store.Client(certificate.Want{Role: certificate.Role(a.role), Host: a.host})}}
+	return a.gets(c)
+}
+
+// gets reads paths of an agent's API as a client does: status 0 where there is no answer.
+func (a *agent) gets(c *http.Client) func(path string) (status int, text string) {
 	return func(path string) (int, string) {
 		r, err := c.Get(a.api() + path)
 		if err != nil {

@@ -5,7 +5,6 @@ package drill
 import (
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -158,15 +157,7 @@ func (f *federation) reader(a *agent, role certificate.Role, name string) func(p
 	store, err := certificate.Load(certificate.In(filepath.Join(f.dir, "ca"), role, name), certificate.Options{})
 	must(f.t, err)
 	c := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: anyServer(store)}}
-	return func(path string) (int, string) {
-		r, err := c.Get(a.api() + path)
-		if err != nil {
-			return 0, err.Error()
-		}
-		text, _ := io.ReadAll(r.Body)
-		_ = r.Body.Close()
-		return r.StatusCode, string(text)
-	}
+	return a.gets(c)
 }
 
 // anyServer shows a member's certificate to whoever answers: it is they who must refuse.
