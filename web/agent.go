@@ -64,11 +64,13 @@ func (a *agent) broker(ctx context.Context, f func(now bourse.Time, b *broker.Br
 	return a.view(ctx, func(now bourse.Time, x agents.Agent) { f(now, x.(*broker.Broker)) })
 }
 
+const onlyOperators = "only an operator may do this; use a certificate of the role operator"
+
 // operators lets only operators through.
 func (a *agent) operators(ctx context.Context) error {
 	if caller(ctx).Role != Operator {
 		a.count.denied.Inc()
-		return huma.Error403Forbidden("only an operator may do this; use a certificate of the role operator")
+		return huma.Error403Forbidden(onlyOperators)
 	}
 	return nil
 }

@@ -15,11 +15,14 @@ import (
 
 // Replicas are the processes that hold a broker.
 type Replicas struct {
+	Here    string    `json:"here,omitempty" doc:"the one that says so"`
+	Leader  string    `json:"leader,omitempty" doc:"absent: it knows of none"`
 	Term    uint64    `json:"term" doc:"of the present leadership"`
 	Members []Replica `json:"members"`
 }
 
-// Replica is one of them, as the one that leads knows it.
+// Replica is one of them, as the one that leads knows it. One that does not lead knows of
+// itself alone how far it is.
 type Replica struct {
 	Name      string `json:"name" example:"replica:vo1/2"`
 	Role      string `json:"role" enum:"leader,follower,joins,leaves" doc:"joins, leaves: one is being replaced by the other"`
@@ -58,6 +61,9 @@ func (in *replaceInput) Resolve(huma.Context) []error {
 }
 
 type (
+	replicasInput struct {
+		Here bool `query:"here" doc:"what this process knows by itself, whether it leads or not: of the others no more than that they are members"`
+	}
 	replicasOutput struct{ Body Replicas }
 	replaceInput   struct{ Body Replacement }
 )
@@ -65,15 +71,17 @@ type (
 // group answers for the processes that hold the broker.
 type group struct{ *agent }
 
-func (g *group) replicas(ctx context.Context, _ *struct{}) (*replicasOutput, error) {
+func (g *group) replicas(ctx context.Context, in *replicasInput) (*replicasOutput, error) {
 	if err := g.operators(ctx); err != nil {
 		return nil, err
 	}
 	if g.opt.Replicas == nil {
 		return nil, huma.Error501NotImplemented("one process holds this broker; [replica] in its file makes it one of several")
 	}
-	if err := g.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil { // it still leads
-		return nil, err
+	if !in.Here {
+		if err := g.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil { // it still leads
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.opt.Limits.Wait)
 	defer cancel()
@@ -90,7 +98,7 @@ func (g *group) replace(ctx context.Context, in *replaceInput) (*replicasOutput,
 		return nil, err
 	}
 	if g.opt.Replicas == nil {
-		return g.replicas(ctx, nil)
+		return g.replicas(ctx, &replicasInput{})
 	}
 	m := agents.ReplicaReplace{Group: g.opt.Agent, Out: g.member(in.Body.Out), In: g.member(in.Body.In), Endpoint: in.Body.Address, API: in.Body.API}
 	answer, err := g.ask(ctx, m)
@@ -104,7 +112,7 @@ func (g *group) replace(ctx context.Context, in *replaceInput) (*replicasOutput,
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
 	}
 	g.opt.Log.Info().Str("operator", caller(ctx).Name).Str("out", string(m.Out)).Str("in", string(m.In)).Str("address", m.Endpoint).Msg("a member was replaced")
-	return g.replicas(ctx, nil)
+	return g.replicas(ctx, &replicasInput{})
 }
 
 // member is the name of a member by its id.

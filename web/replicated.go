@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -61,6 +62,7 @@ func (r *Replicated) Follow() {
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", r.ready)
+	mux.HandleFunc("GET /v1/replicas", func(w http.ResponseWriter, q *http.Request) { r.replicas(w, q, known) })
 	mux.HandleFunc("/", r.elsewhere)
 	r.open(&follower{&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}})
 }
@@ -75,6 +77,31 @@ func (r *Replicated) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 	name, _ := r.leader()
 	_, _ = fmt.Fprintf(w, "follows %s\n", name)
+}
+
+// replicas tells operators what this process knows of the group, where they want that.
+func (r *Replicated) replicas(w http.ResponseWriter, q *http.Request, known *admission) {
+	if here, _ := strconv.ParseBool(q.URL.Query().Get("here")); !here || r.opt.Replicas == nil {
+		r.elsewhere(w, q)
+		return
+	}
+	who, err := known.identify(q)
+	if err == nil && who.Role != Operator {
+		err = errors.New(onlyOperators)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(q.Context(), r.opt.Limits.filled().Wait)
+	defer cancel()
+	is, err := r.opt.Replicas(ctx)
+	if err != nil {
+		sendProblem(w, http.StatusServiceUnavailable, fmt.Sprintf("%s cannot say how it stands: %v", r.opt.Agent, err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(is)
 }
 
 // elsewhere tells a caller who leads.

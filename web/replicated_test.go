@@ -45,11 +45,16 @@ func following(t *testing.T, change ...func(*Options)) (r *Replicated, url strin
 // fetch makes a request of a user and follows nobody.
 func fetch(t *testing.T, c *http.Client, url string) (*http.Response, string) {
 	t.Helper()
+	return fetchAs(t, c, "user:ana", url)
+}
+
+func fetchAs(t *testing.T, c *http.Client, who, url string) (*http.Response, string) {
+	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Header.Set("Test-Caller", "user:ana")
+	q.Header.Set("Test-Caller", who)
 	answer, err := c.Do(q)
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +98,30 @@ func TestReplicated_SaysWhoLeads(t *testing.T) {
 	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "follows replica:vo1/2\n", "/metrics": ""} {
 		if answer, text := fetch(t, c, url+path); answer.StatusCode != http.StatusOK || want != "" && text != want {
 			t.Errorf("%s: %d, %q", path, answer.StatusCode, text)
+		}
+	}
+}
+
+// Operators are told what one knows that does not lead, where they ask for that; nobody
+// else is.
+func TestReplicated_SaysHowItStandsItself(t *testing.T) {
+	t.Parallel()
+	_, url, _ := following(t, func(o *Options) {
+		o.Replicas = func(context.Context) (Replicas, error) { return Replicas{Here: "replica:vo1/1"}, nil }
+	})
+	for _, x := range []struct {
+		who, query string
+		want       int
+	}{
+		{"operator:olga", "?here=true", http.StatusOK},
+		{"operator:olga", "", http.StatusServiceUnavailable},
+		{"operator:olga", "?here=no", http.StatusServiceUnavailable},
+		{"user:ana", "?here=true", http.StatusForbidden},
+		{"", "?here=true", http.StatusForbidden},
+	} {
+		answer, text := fetchAs(t, nowhere(), x.who, url+"/v1/replicas"+x.query)
+		if answer.StatusCode != x.want || x.want == http.StatusOK && !strings.Contains(text, `"here":"replica:vo1/1"`) {
+			t.Errorf("%q asks%s: %d, %s", x.who, x.query, answer.StatusCode, text)
 		}
 	}
 }

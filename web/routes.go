@@ -149,7 +149,7 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 		}, m.statement),
 		to(huma.Operation{
 			OperationID: "replicas", Method: http.MethodGet, Path: "/v1/replicas", Tags: []string{"operating"},
-			Summary: "List the processes that hold the broker", Description: "As the one that leads knows them. For operators. 501: one process holds it.", Errors: []int{401, 403, 501, 503},
+			Summary: "List the processes that hold the broker", Description: "As the one that leads knows them; with here=true as the one knows that is asked, which then need not lead. For operators. 501: one process holds it.", Errors: []int{401, 403, 501, 503},
 		}, g.replicas),
 		to(huma.Operation{
 			OperationID: "replace-replica", Method: http.MethodPost, Path: "/v1/replicas", Tags: []string{"operating"},

@@ -47,8 +47,8 @@ type Options struct {
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501
 	Reload     Reload     // nil: 501
-	// Replicas says how the processes stand that hold a broker, as this one knows that leads;
-	// nil: 501.
+	// Replicas says how the processes stand that hold a broker, as this one knows, which need
+	// not lead; nil: 501.
 	Replicas func(context.Context) (Replicas, error)
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.

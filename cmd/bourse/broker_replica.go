@@ -157,10 +157,10 @@ func (r *replicaProcess) status(ctx context.Context) (s replica.Status, err erro
 	return s, err
 }
 
-// replicas is how the group stands, as this replica knows that leads.
+// replicas is how the group stands, as this replica knows.
 func (r *replicaProcess) replicas(ctx context.Context) (web.Replicas, error) {
 	s, err := r.status(ctx)
-	out := web.Replicas{Term: s.Term, Members: []web.Replica{}}
+	out := web.Replicas{Here: string(r.self), Leader: string(s.Leader), Term: s.Term, Members: []web.Replica{}}
 	for _, m := range s.Members {
 		x := web.Replica{Name: m.Address, Role: string(m.Role), Applied: m.Applied, Behind: m.Behind, Reachable: m.Reachable}
 		if m.Reachable {

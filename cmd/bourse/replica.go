@@ -2,9 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -22,12 +28,14 @@ func newReplica() *cobra.Command {
 		Short: "Show the processes that hold the broker, and replace one",
 		Long: `Replica lists the processes that hold a broker together, as the one that leads knows
 them: which leads, how far the log of each goes, by how many entries it is behind, and
-whether it is heard; --json has the addresses of their APIs too. It is for operators. With a majority of them gone nobody leads, and
-there is no answer: start those that are down.`,
+whether it is heard; --json has the addresses of their APIs too. It is for operators.
+
+With a majority of them gone nobody leads. Then each is asked how far it is itself, those
+that answer are shown as heard, and the exit code is 1: start those that are down.`,
 		Example: "  bourse replica\n  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return told(cmd.Context(), &c, cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Replicas, error) { return api.Replicas(ctx) }, replicaTable)
+			return showReplicas(cmd.Context(), &c, cmd.OutOrStdout())
 		},
 	}
 	c.flags(cmd)
@@ -72,6 +80,93 @@ the place of the old one, and into the contexts of users. It is for operators.`,
 		panic(err)
 	}
 	return cmd
+}
+
+// leaderTime is how long a leader is waited for until each process is asked by itself.
+const leaderTime = 3 * time.Second
+
+// showReplicas shows the group as its leader knows it or, where none answers, as each of
+// those does that answers.
+func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
+	var none error
+	led := func(ctx context.Context, api *client.Client) (web.Replicas, error) {
+		short, stop := context.WithTimeout(ctx, leaderTime)
+		defer stop()
+		r, err := api.Replicas(short)
+		var p *client.Problem
+		if err == nil || errors.As(err, &p) && p.Status != http.StatusServiceUnavailable || ctx.Err() != nil {
+			return r, err
+		}
+		if r, none = c.leaderless(ctx); len(r.Members) == 0 {
+			return r, none
+		}
+		return r, nil
+	}
+	if err := told(ctx, c, out, led, replicaTable); err != nil {
+		return err
+	}
+	return refused(none)
+}
+
+// leaderless asks each process that the context knows what it knows by itself. err says
+// that nobody leads, and who does not answer.
+func (c *calling) leaderless(ctx context.Context) (group web.Replicas, err error) {
+	found, err := client.Find(c.context)
+	if err != nil {
+		return group, err
+	}
+	ctx, stop := context.WithTimeout(ctx, leaderTime)
+	defer stop()
+	holders := found.Holders()
+	said, errs := make([]web.Replicas, len(holders)), make([]error, len(holders))
+	var asked sync.WaitGroup
+	for i, url := range holders {
+		asked.Go(func() {
+			api, err := found.ToHolder(url)
+			if err == nil {
+				said[i], err = api.ReplicasHere(ctx)
+			}
+			errs[i] = err
+		})
+	}
+	asked.Wait()
+	var silent []string
+	for i, err := range errs {
+		var p *client.Problem
+		if errors.As(err, &p) && p.Status == http.StatusForbidden {
+			return group, err
+		}
+		if err != nil {
+			silent = append(silent, holders[i])
+		}
+	}
+	if len(silent) == 0 {
+		return together(said), errors.New("all processes of the broker answer, and none leads at the moment; try again in some seconds")
+	}
+	return together(said), fmt.Errorf("no process of the broker leads; none answers at %s: start those until a majority runs", strings.Join(silent, ", "))
+}
+
+// together is what several processes know by themselves, each of itself, as one list.
+func together(said []web.Replicas) (group web.Replicas) {
+	of, most := map[string]web.Replica{}, uint64(0)
+	for _, s := range said {
+		if s.Term >= group.Term && len(s.Members) > 0 {
+			group = web.Replicas{Term: s.Term, Members: slices.Clone(s.Members)}
+		}
+		for _, m := range s.Members {
+			if m.Name == s.Here {
+				of[m.Name], most = m, max(most, m.Applied)
+			}
+		}
+	}
+	for i := range group.Members {
+		m := &group.Members[i]
+		if own, ok := of[m.Name]; ok {
+			*m = own
+			m.Behind = most - own.Applied
+		}
+	}
+	return group
 }
 
 // memberID reads the id of a member: 3, or replica:vo1/3 as the list has it.

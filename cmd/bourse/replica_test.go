@@ -306,6 +306,14 @@ func TestReplica_AnOrderlyStopHandsOver(t *testing.T) {
 	if out, err := h.run(t, "jobs"); err != nil || !strings.Contains(out, "one") || !strings.Contains(out, "two") {
 		t.Errorf("%v\n%s", err, out)
 	}
+
+	now, _ := h.leader(t, 2)
+	h.running[now].end(t, syscall.SIGKILL)
+	out, err := h.run(t, "replica")
+	if err == nil || exitCode(err) != 1 || !strings.Contains(err.Error(), "no process of the broker leads; none answers at ") ||
+		strings.Count(out, " yes ") != 1 || strings.Count(out, " no ") != 2 || strings.Contains(out, "leader") {
+		t.Errorf("one of three is left: %v\n%s", err, out)
+	}
 }
 
 // The files of all replicas are read again on SIGHUP: whoever leads then or later has the

@@ -75,6 +75,7 @@ type plan struct {
 	broker   string // further keys of [broker]
 	level    string // of logs; "": info
 	replicas int    // processes that hold the broker; 0: one alone
+	past     bool   // they take over what the first one's folder has of a broker alone
 	program  string // that it runs; "": the one that was built
 }
 
@@ -168,7 +169,7 @@ func lay(t *testing.T, p plan) *federation {
 		f.addSite(s)
 	}
 	if p.replicas > 0 {
-		f.replicate(p.replicas)
+		f.replicate(p.replicas, p.past)
 	}
 	f.write()
 	return f

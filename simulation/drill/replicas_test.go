@@ -21,8 +21,9 @@ const (
 )
 
 // replicate adds the processes that hold the broker together with the first one. They
-// have one certificate, for the addresses of all.
-func (f *federation) replicate(n int) {
+// have one certificate, for the addresses of all. past: the first one's folder has the
+// journal of a broker that ran alone, which they take over.
+func (f *federation) replicate(n int, past bool) {
 	f.t.Helper()
 	f.replicas = []*agent{f.broker}
 	var hosts []string
@@ -45,8 +46,12 @@ func (f *federation) replicate(n int) {
 		f.passages = append(f.passages, f.passage(a))
 		fmt.Fprintf(&members, "[[replica.member]]\nid = %d\naddress = \"%s:%d\"\napi = %q\n", a.number, a.host, passagePort, a.api())
 	}
+	member := 0
+	if past {
+		member = 1
+	}
 	for _, a := range f.replicas {
-		a.keys += fmt.Sprintf("[replica]\nid = %d\naddress = \"%[2]s:%[3]d\"\nadvertise = \"%[2]s:%[4]d\"\n%[5]s", a.number, a.host, replicaPort, passagePort, &members)
+		a.keys += fmt.Sprintf("[replica]\npast = %[6]d\nid = %[1]d\naddress = \"%[2]s:%[3]d\"\nadvertise = \"%[2]s:%[4]d\"\n%[5]s", a.number, a.host, replicaPort, passagePort, &members, member)
 	}
 }
 

@@ -248,12 +248,17 @@ func TestSpeed_CoAllocationsSustained(t *testing.T) {
 	}
 }
 
-// The process of a broker with 200 sites and 100,000 open reservations: after a
-// start from half a million facts, and after one from an image.
-func TestSpeed_MemoryOfABroker(t *testing.T) {
-	f := speedy(t, 100)
-	const sites, open = 200, 100_000
-	folder, err := journal.OpenFolder(f.broker.facts())
+// How much a broker has to do whose memory is measured.
+const (
+	manySites = 200
+	manyOpen  = 100_000
+)
+
+// fill writes the journal of a broker that has promised manyOpen legs at manySites: some
+// half a million facts.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	folder, err := journal.OpenFolder(name)
 	must(t, err)
 	j, err := journal.Open(folder, journal.Options{Agent: "broker:vo1"}, nil)
 	must(t, err)
@@ -263,12 +268,11 @@ func TestSpeed_MemoryOfABroker(t *testing.T) {
 			must(t, j.Append(now, x))
 		}
 	}
-	life := bourse.LifeBegun{Incarnation: 1, Nonce: 7}
-	put(life)
-	for i := range sites {
+	put(bourse.LifeBegun{Incarnation: 1, Nonce: 7})
+	for i := range manySites {
 		put(bourse.SiteJoined{Site: fmt.Sprintf("site%d", i)})
 	}
-	for i := range open {
+	for i := range manyOpen {
 		job := fmt.Sprintf("job%d-abcdefgh", i)
 		tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i + 1)}
 		start := now.Add(bourse.Hour + bourse.Duration(i/10)*bourse.Second)
@@ -276,12 +280,19 @@ func TestSpeed_MemoryOfABroker(t *testing.T) {
 		fare := bourse.Fare{Base: bourse.Credit}
 		put(bourse.JobSubmitted{Job: bourse.Job{Name: job, User: fmt.Sprintf("user%d", i%100), Submit: now, Request: bourse.Request{Nodes: leg.Nodes, Length: bourse.Hour,
 			MinPerformance: bourse.Unit, MaxPrice: bourse.Price(bourse.Credit), Budget: 9 * bourse.Credit, Deadline: bourse.Never}, Origin: bourse.Origin{Batch: fmt.Sprintf("b-%d", i/100), Label: job, Digest: "d"}}},
-			bourse.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{fmt.Sprintf("site%d", i%sites)}, Legs: []bourse.Leg{leg}, Limits: []bourse.Credits{2 * bourse.Credit}},
+			bourse.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{fmt.Sprintf("site%d", i%manySites)}, Legs: []bourse.Leg{leg}, Limits: []bourse.Credits{2 * bourse.Credit}},
 			bourse.LegPriced{Leg: bourse.LegID{Tx: tx}, Fare: fare}, bourse.TxDecided{Tx: tx, Job: job, Commit: true},
 			bourse.LegClosed{Leg: bourse.LegID{Tx: tx}, Commit: true, Posted: fare.Total()})
 	}
 	must(t, j.Sync())
 	must(t, folder.Close())
+}
+
+// The process of a broker with 200 sites and 100,000 open reservations: after a
+// start from half a million facts, and after one from an image.
+func TestSpeed_MemoryOfABroker(t *testing.T) {
+	f := speedy(t, 100)
+	fill(t, f.broker.facts())
 	for _, from := range []string{"facts", "an image"} {
 		begun := time.Now()
 		f.broker.start()
@@ -292,7 +303,37 @@ func TestSpeed_MemoryOfABroker(t *testing.T) {
 		page, err := f.client().Jobs(context.Background(), client.Filter{State: "placed", Most: 3})
 		must(t, err)
 		t.Logf("%d sites, %d open reservations, begun from %s: ready after %v with %d MB, at most %d MB until then; after 10 s %d MB, at most %d MB until then (wanted: 200); %d jobs shown",
-			sites, open, from, up.Round(100*time.Millisecond), first, before, f.broker.memory(), f.broker.peak(), len(page))
+			manySites, manyOpen, from, up.Round(100*time.Millisecond), first, before, f.broker.memory(), f.broker.peak(), len(page))
 		f.broker.stop()
+	}
+}
+
+// The same broker, alone and held by three processes that have taken it over, after 20 s
+// of running and again after each has been started anew.
+func TestSpeed_MemoryOfReplicas(t *testing.T) {
+	alone := speedy(t, 100, patient)
+	three := speedy(t, 100, patient, replicated(3), func(p *plan) { p.past = true })
+	fill(t, alone.broker.facts())
+	fill(t, filepath.Join(three.broker.journal(), "broker-vo1"))
+	for _, life := range []string{"first", "second"} {
+		for _, f := range []*federation{alone, three} {
+			for _, a := range f.holders() {
+				a.start()
+			}
+			for _, a := range f.holders() {
+				a.ready()
+			}
+			eventually(t, 2*time.Minute, "the broker shows its jobs", func() bool {
+				page, err := f.client().Jobs(context.Background(), client.Filter{State: "placed", Most: 3})
+				return err == nil && len(page) == 3
+			})
+			time.Sleep(20 * time.Second)
+			for _, a := range f.holders() {
+				t.Logf("%s life, %s of %d: %d MB, at most %d MB until then", life, a.id(), len(f.holders()), a.memory(), a.peak())
+			}
+			for _, a := range f.holders() {
+				a.stop()
+			}
+		}
 	}
 }

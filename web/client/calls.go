@@ -192,6 +192,13 @@ func (c *Client) Replicas(ctx context.Context) (r web.Replicas, err error) {
 	return r, err
 }
 
+// ReplicasHere is what one process knows of them by itself, whether it leads or not. It is
+// not asked again.
+func (c *Client) ReplicasHere(ctx context.Context) (r web.Replicas, err error) {
+	err = c.once(ctx, http.MethodGet, "/v1/replicas?here=true", nil, &r)
+	return r, err
+}
+
 // ReplaceReplica has a new process take the place of one of them.
 func (c *Client) ReplaceReplica(ctx context.Context, by web.Replacement) (r web.Replicas, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/replicas", by, &r)

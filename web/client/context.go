@@ -139,19 +139,19 @@ func (c *Context) ToBroker() (*Client, error) {
 		}
 		return nil, fmt.Errorf(`%s: names no broker; write "broker": "https://HOST:PORT"`, c.file)
 	}
-	x, err := c.to(c.Broker, certificate.Broker, "", "the broker")
+	x, err := c.ToHolder(c.Broker)
 	if err != nil || len(c.Replicas) == 0 {
 		return x, err
 	}
 	r := &replicas{slow: slowReplica, to: func(address string) (replica, error) {
-		one, err := c.to(address, certificate.Broker, "", "the broker")
+		one, err := c.ToHolder(address)
 		if err != nil {
 			return replica{}, err
 		}
 		base, by := one.Transport()
 		return replica{base, by}, nil
 	}}
-	for _, address := range append([]string{c.Broker}, c.Replicas...) {
+	for _, address := range c.Holders() {
 		one, err := r.to(address)
 		if err != nil {
 			return nil, err
@@ -160,6 +160,14 @@ func (c *Context) ToBroker() (*Client, error) {
 	}
 	x.http.Transport, x.tries = r, triesOfReplicas
 	return x, nil
+}
+
+// Holders are the URLs of the processes that hold the broker, as far as the context knows.
+func (c *Context) Holders() []string { return append([]string{c.Broker}, c.Replicas...) }
+
+// ToHolder returns the client of the API of one of them, whether it leads or not.
+func (c *Context) ToHolder(url string) (*Client, error) {
+	return c.to(url, certificate.Broker, "", "the broker")
 }
 
 // ToSite returns the client of a site's API.
