@@ -3,10 +3,14 @@
 package drill
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -152,10 +156,16 @@ func TestSpeed_FromSubmitToConfirmed(t *testing.T) {
 		want        string
 	}{{"warming up", 50, 401, "-"}, {"one leg", 200, 10, "15 ms"}, {"five legs", 200, 401, "30 ms"}}
 	for k, c := range kinds {
+		for _, f := range fs {
+			f.busy[k] = -f.processor()
+		}
 		for n := range c.jobs {
 			for i := range fs {
 				fs[(n+i)%len(fs)].one(ctx, k, c.nodes)
 			}
+		}
+		for _, f := range fs {
+			f.busy[k] += f.processor()
 		}
 	}
 	for _, f := range fs {
@@ -169,8 +179,8 @@ func TestSpeed_FromSubmitToConfirmed(t *testing.T) {
 				first := fs[0].took[k][i]
 				more = append(more, told[i]-first.placed.Sub(first.begun))
 			}
-			t.Logf("%-10s %s: confirmed by all sites %s; the user told that it is placed %s, %s later than alone (wanted: p50 %s)",
-				c.what, f.what, quantiles(sure), quantiles(told), quantiles(more), c.want)
+			t.Logf("%-10s %s: confirmed by all sites %s; the user told that it is placed %s, %s later than alone (wanted: p50 %s); %v of processor time a job, that of gossip in between included",
+				c.what, f.what, quantiles(sure), quantiles(told), quantiles(more), c.want, (f.busy[k] / time.Duration(c.jobs)).Round(100*time.Microsecond))
 		}
 		f.verify()
 	}
@@ -182,6 +192,22 @@ type measured struct {
 	what string
 	seen *placed
 	took [3][]sample
+	busy [3]time.Duration // of processor time
+}
+
+// processor is the processor time that the processes of a federation have taken.
+func (f *federation) processor() (sum time.Duration) {
+	for _, a := range f.agents {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", a.pid()))
+		must(f.t, err)
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		for _, ticks := range fields[11:13] { // user and system, in hundredths of a second
+			n, err := strconv.Atoi(ticks)
+			must(f.t, err)
+			sum += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return sum
 }
 
 type sample struct {
