@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -78,6 +79,9 @@ func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 		return insecure.NewCredentials().ServerHandshake(raw)
 	}
 	conn, info, err := credentials.NewTLS(g.server()).ServerHandshake(raw)
+	if errors.Is(err, io.EOF) {
+		return nil, nil, err // a look whether somebody listens: nothing was said
+	}
 	if err != nil {
 		return nil, nil, g.handshake(other, err)
 	}

@@ -62,8 +62,10 @@ type remoteCarrier struct {
 	remote *remote.Remote
 	asks   func(context.Context, Member) (uint64, error) // nil: plain text
 	events *eventstream.Subscription
-	peers  sync.Map // addresses that something has been sent to since the last hangUp
-	ended  sync.Map // address: when a connection to it has ended
+	peers  sync.Map        // addresses that something has been sent to since the last hangUp
+	ended  sync.Map        // address: the ending of the connection to it, until it is called again
+	base   context.Context // of looks at those
+	stop   context.CancelFunc
 	closed atomic.Bool
 	breaks atomic.Uint64 // connections that have ended
 	dead   atomic.Uint64 // messages that Proto.Actor could not get rid of
@@ -83,6 +85,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 		return nil, fmt.Errorf("others cannot dial %q: say by which host:port they reach this process (advertise)", advertise)
 	}
 	c := &remoteCarrier{system: newActorSystem(l), asks: t.call}
+	c.base, c.stop = context.WithCancel(context.Background())
 	c.remote = remote.NewRemote(c.system, remoteConfig(host, port, advertise, t))
 	props := actor.PropsFromFunc(func(ctx actor.Context) {
 		if m, ok := ctx.Message().(proto.Message); ok {
@@ -95,7 +98,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 	c.events = c.system.EventStream.Subscribe(func(event any) {
 		switch e := event.(type) {
 		case *remote.EndpointTerminatedEvent:
-			c.ended.Store(e.Address, time.Now())
+			c.ended.Store(e.Address, &ending{at: time.Now()})
 			c.breaks.Add(1)
 			broken(e.Address)
 		case *actor.DeadLetterEvent:
@@ -162,23 +165,6 @@ func remoteConfig(host string, port int, advertise string, t Transport) *remote.
 
 func (c *remoteCarrier) address() string { return c.system.Address() }
 
-// reconnectPause is how long nothing is sent to an address after a connection to it has
-// ended. Proto.Actor's remote tells connections apart by address only, and would take
-// the end of one that it was told to close for the end of the next one: without a pause
-// they would end each other for ever.
-const reconnectPause = 200 * time.Millisecond
-
-func (c *remoteCarrier) ready(to string) bool {
-	at, ended := c.ended.Load(to)
-	if ended && time.Since(at.(time.Time)) < reconnectPause {
-		return false
-	}
-	if ended {
-		c.ended.CompareAndDelete(to, at)
-	}
-	return true
-}
-
 func (c *remoteCarrier) carry(to string, message proto.Message) {
 	if c.closed.Load() {
 		return
@@ -203,6 +189,7 @@ func (c *remoteCarrier) hangUp(to string) {
 // Shutdown(false) leaves their connections open.
 func (c *remoteCarrier) close() {
 	c.closed.Store(true)
+	c.stop()
 	c.peers.Range(func(to, _ any) bool {
 		c.hangUp(to.(string))
 		return true
