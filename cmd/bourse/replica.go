@@ -164,6 +164,8 @@ func together(said []web.Replicas) (group web.Replicas) {
 		if own, ok := of[m.Name]; ok {
 			*m = own
 			m.Behind = most - own.Applied
+		} else if m.Role == "leader" { // it is silent, and the others have not noticed yet
+			m.Role = "follower"
 		}
 	}
 	return group
