@@ -118,7 +118,7 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 			x := stand[name]
 			if alone {
 				shown, known := b.Job(name)
-				if is := shown.State; known && is != x.State && !(is == bourse.JobPlaced && x.State == bourse.JobRunning) {
+				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) {
 					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
 				}
 			}
@@ -130,11 +130,16 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 	return nil
 }
 
-// standings are the states of a broker's jobs by the turns that its facts tell.
+// standings are the states of a broker's jobs by the turns that its facts tell, without
+// those of which it has adopted legs: what it has forgotten of them nobody can tell.
 func (c *checker) standings(m *mirror) map[string]*history.Standing {
 	var turns history.Turns
 	stand := map[string]*history.Standing{}
+	adopted := map[string]bool{}
 	for _, f := range m.facts {
+		if a, ok := f.(bourse.LegAdopted); ok {
+			adopted[a.Job] = true
+		}
 		for _, u := range turns.Take(0, f) {
 			if u.Job == "" || u.What == history.NotTaken {
 				continue
@@ -145,7 +150,7 @@ func (c *checker) standings(m *mirror) map[string]*history.Standing {
 			stand[u.Job].Take(&u)
 		}
 	}
-	maps.DeleteFunc(stand, func(_ string, x *history.Standing) bool { return !x.Known })
+	maps.DeleteFunc(stand, func(name string, x *history.Standing) bool { return !x.Known || adopted[name] })
 	return stand
 }
 
