@@ -131,14 +131,19 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 }
 
 // standings are the states of a broker's jobs by the turns that its facts tell, without
-// those of which it has adopted legs: what it has forgotten of them nobody can tell.
+// those of which it has adopted legs: what it has forgotten of them nobody can tell. Left
+// out too are jobs with a repair: turns say that a window is over when the first of its
+// transactions is.
 func (c *checker) standings(m *mirror) map[string]*history.Standing {
 	var turns history.Turns
 	stand := map[string]*history.Standing{}
-	adopted := map[string]bool{}
+	left := map[string]bool{}
 	for _, f := range m.facts {
-		if a, ok := f.(bourse.LegAdopted); ok {
-			adopted[a.Job] = true
+		switch f := f.(type) {
+		case bourse.LegAdopted:
+			left[f.Job] = true
+		case bourse.TxBegun:
+			left[f.Job] = left[f.Job] || f.Repairs != (bourse.LegID{})
 		}
 		for _, u := range turns.Take(0, f) {
 			if u.Job == "" || u.What == history.NotTaken {
@@ -150,7 +155,7 @@ func (c *checker) standings(m *mirror) map[string]*history.Standing {
 			stand[u.Job].Take(&u)
 		}
 	}
-	maps.DeleteFunc(stand, func(name string, x *history.Standing) bool { return !x.Known || adopted[name] })
+	maps.DeleteFunc(stand, func(name string, x *history.Standing) bool { return !x.Known || left[name] })
 	return stand
 }
 
