@@ -154,6 +154,8 @@ func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, pena
 		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
 		if t.apart || t.over() {
 			co.listener.effective(t, why, out)
+		}
+		if t.request != nil || t.apart || t.over() {
 			co.tellReplaced(now, t, out)
 		}
 		co.listener.ended(t.job, out)

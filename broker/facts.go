@@ -260,14 +260,13 @@ func (mem *memory) applyMoved(t *transaction) {
 	j.txs = nil
 }
 
-// replaceBy gives up legs of the window that a move has replaced: the one that
-// leg i, now confirmed, takes the place of, and those that no leg does. i = -1:
-// all of them, for none of the move's legs was ever confirmed, and nothing else
-// would end them.
-func (mem *memory) replaceBy(t *transaction, i int) {
+// replaceBy gives up legs of the window that a move of several legs, or of one that is
+// confirmed, has replaced: those whose place a leg takes that is confirmed, or lost, and
+// those whose place none takes.
+func (mem *memory) replaceBy(t *transaction) {
 	taken := map[bourse.LegID]bool{}
 	for k := range t.legs {
-		if k != i && i >= 0 {
+		if !t.legs[k].closed {
 			taken[t.legs[k].replaces] = true
 		}
 	}
@@ -343,7 +342,7 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 		l.state, l.charged = bourse.Confirmed, true
 		mem.accounts.Post(f.Leg)
 		if t.request != nil {
-			mem.replaceBy(t, f.Leg.Leg)
+			mem.replaceBy(t)
 		}
 	case t.state == bourse.TxCommitted:
 		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
@@ -357,8 +356,8 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 			t.job.drop(t)
 			t.apart = true
 			mem.restore(t)
-		case t.over() && !t.charged():
-			mem.replaceBy(t, -1)
+		case t.charged() || t.over():
+			mem.replaceBy(t)
 		}
 		mem.settle(t.job)
 	case t.open(): // earlier versions closed legs of a transaction before its decision

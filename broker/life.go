@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
@@ -391,8 +393,26 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		case bourse.Settled:
 			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total(), Result: s.Result}, out)
 		case bourse.Released:
+			rec.givenBack(now, t, i, out)
 			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}
 	}
 	rec.co.keepProof(t.leg(i), s.Proof, false, out)
+}
+
+// givenBack has a job wait again of whose window a site lists a part as released, and this
+// broker has no record of giving it up: what was decided of it is forgotten. Row B57.
+func (rec *recovery) givenBack(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+	j := t.job
+	if t.givenUp != bourse.Kept || t.apart || j.state != bourse.JobPlaced || t.legs[i].state.Terminal() {
+		return
+	}
+	rec.record(bourse.Amnesia{Legs: []bourse.LegID{t.leg(i)}}, out)
+	txs := slices.Clone(j.txs)
+	rec.record(bourse.JobBroken{Job: j.Name, Reason: reason(bourse.Unknown, "its part at %s was given back, and why is not on record any more", t.sites[i])}, out)
+	for _, o := range txs {
+		if o != t && o.resolved {
+			rec.co.tell(now, o, firstRepeat, out)
+		}
+	}
 }

@@ -142,6 +142,7 @@ type life struct {
 	nodes *plain
 	now   bourse.Time
 	facts []agents.Fact
+	at    []bourse.Time // of each fact
 }
 
 func newLife(cfg Config, replay ...agents.Fact) *life {
@@ -159,6 +160,9 @@ func (l *life) say(m agents.Message) (said []agents.Message) {
 	var out agents.Outbox
 	l.Step(l.now, "site:north", m, &out)
 	l.facts = append(l.facts, out.Facts...)
+	for range out.Facts {
+		l.at = append(l.at, l.now)
+	}
 	for _, x := range out.Sends {
 		said = append(said, x.Message)
 	}
@@ -408,7 +412,11 @@ func FuzzAgent_Step(f *testing.F) {
 		if err := l.Audit(l.now); err != nil {
 			t.Fatal(err)
 		}
-		got, want := newLife(Config{}, l.facts...).Image().(bourse.ClusterImage).Locks, l.Image().(bourse.ClusterImage).Locks
+		again := newLife(Config{})
+		for i, x := range l.facts {
+			again.Replay(l.at[i], x)
+		}
+		got, want := again.Image().(bourse.ClusterImage).Locks, l.Image().(bourse.ClusterImage).Locks
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("by the facts it keeps %+v, it is %+v", got, want)
 		}

@@ -44,6 +44,18 @@ func newInvariants(w *world) *Invariants {
 		g, ok := groups[site+"/"+group]
 		return g, ok
 	}, func(broker string) bool { return capped[broker] })
+	allowed := map[string]invariant.Allowance{}
+	for _, s := range w.scenario.Sites {
+		x := invariant.Allowance{Span: w.longestHorizon(), Share: int(s.VOShare), Shares: map[string]int{}, AtOnce: s.Limits.Reservations().MaxShare}
+		for _, vo := range s.VOShares {
+			x.Shares[vo.VO] = int(vo.Share)
+		}
+		allowed[s.Name] = x
+	}
+	v.facts.Allow(func(site string) (invariant.Allowance, bool) {
+		x, ok := allowed[site]
+		return x, ok
+	})
 	return v
 }
 

@@ -43,7 +43,7 @@ while messages are lost, processes die around every sync and every send, disks
 fail, clocks disagree, sites lie and users change their minds; then ten minutes
 without faults. In half of the worlds resource managers stand behind sites, which
 forget, answer late and are changed by hand. After every step it checks the
-invariants I1 to I26 of docs/TRANSACTION.md and docs/FAILURES.md from outside.
+invariants I1 to I32 of docs/TRANSACTION.md and docs/FAILURES.md from outside.
 
 The same seed gives the same run. Of a violation it prints the command that
 replays it and the faults that are enough for it; --trace prints every message

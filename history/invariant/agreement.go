@@ -48,6 +48,7 @@ func (a *Audit) across(t *Trail, x *tx) {
 			continue
 		}
 		a.agrees(x, &x.legs[i], l, breaks)
+		lieAlike(x, i, l, l.told < l.lastShift || !x.legs[i].closed, breaks)
 		if unprepared(x, s, l) {
 			breaks("I15", "confirmed as one of %d legs without having been prepared", len(x.legs))
 		}
@@ -208,11 +209,17 @@ func (a *Audit) AtRest() {
 			t.breaks("I2", "%v is undecided at rest", id)
 			continue
 		}
+		if x.commit {
+			a.both(t, x)
+		}
 		for i := range x.legs {
 			state, carried := bourse.Asked, false
 			if s := a.trails[site(x.begun.Sites[i])]; s != nil && s.legs[bourse.LegID{Tx: id, Leg: i}] != nil {
 				l := s.legs[bourse.LegID{Tx: id, Leg: i}]
 				state, carried = l.State, l.carried()
+				lieAlike(x, i, l, false, func(invariant, format string, args ...any) {
+					t.breaks(invariant, "at rest, leg %v at %s: %s", bourse.LegID{Tx: id, Leg: i}, s.name(), fmt.Sprintf(format, args...))
+				})
 			}
 			switch {
 			case x.commit != carried:

@@ -55,6 +55,8 @@ type Audit struct {
 	groups func(site, group string) (bourse.Group, bool) // nil: not known
 	capped func(broker string) bool                      // whether the price of each node is capped
 
+	allowed func(site string) (Allowance, bool) // by its operator; nil: not known
+
 	together bool // the facts of all agents come as they are recorded, and messages take no time
 	touched  []bourse.TxID
 }
@@ -104,6 +106,11 @@ func (a *Audit) exempts(x *tx) bool {
 	return false
 }
 
+// exemptsJob reports that of any part of a job's window.
+func (a *Audit) exemptsJob(j *job) bool {
+	return slices.ContainsFunc(j.window, a.exempts)
+}
+
 // Trail is the journal of one agent, as far as it has been read: the one fold of its
 // facts, and the rules that each fact is checked against. A rule reads the fold and owns
 // what it must remember besides.
@@ -115,6 +122,7 @@ type Trail struct {
 	legs   siteLegs
 	imaged imaged
 	txs    transactions
+	jobs   jobs
 
 	// The rules, by number.
 	nodes     nodes     // I1
@@ -131,6 +139,10 @@ type Trail struct {
 	proofs    proofs    // I16
 	promises  promises  // I17
 	order     order     // I18
+	moves     moves     // I27
+	places    places    // I28
+	bounds    bounds    // I31
+	shares    shares    // I32
 }
 
 // journal is what each rule knows of the journal that is read: whose it is, how far
@@ -156,7 +168,7 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 }
 
 func newTrail(j *journal) *Trail {
-	t := &Trail{journal: j, legs: siteLegs{}, txs: transactions{}}
+	t := &Trail{journal: j, legs: siteLegs{}, txs: transactions{}, jobs: jobs{}}
 	t.agreement, t.decisions, t.limits, t.states = agreement{j, t.txs}, decisions{j}, limits{j}, states{j}
 	t.effects, t.lives = effects{j, t.txs}, lives{journal: j, all: map[bourse.LifeBegun]bool{}}
 	t.money, t.prices, t.votes = money{journal: j, legs: t.legs}, prices{j}, votes{j}
@@ -164,7 +176,10 @@ func newTrail(j *journal) *Trail {
 	t.nodes = nodes{journal: j, legs: t.legs, promises: &t.promises, free: map[string]*bourse.Profile{},
 		replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]*lock{}}
 	t.windows = windows{j, t.txs, map[bourse.TxID][]bourse.TxID{}, map[string]bourse.Request{}}
-	t.order = order{j, t.txs, map[string]bourse.Job{}, map[string][]bourse.TxID{}}
+	t.order = order{journal: j, txs: t.txs, jobs: t.jobs, windows: map[string][]bourse.TxID{}}
+	t.moves, t.places = moves{journal: j, jobs: t.jobs}, places{j}
+	t.bounds = bounds{journal: j, jobs: t.jobs, of: map[string]*userUse{}}
+	t.shares = shares{journal: j}
 	return t
 }
 
@@ -194,6 +209,8 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.audit.counts.Facts++
 	}
 	t.nodes.settle(f)
+	t.order.settle(at)
+	t.moves.settle(at)
 	switch f := f.(type) {
 	case bourse.JobStarted:
 		t.nodes.started(at, f)
@@ -233,7 +250,23 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.done(f)
 	case bourse.JobSubmitted:
 		t.windows.asks(&f.Job)
-		t.order.submitted(&f.Job)
+		t.jobs.submitted(&f.Job)
+	case bourse.JobBroken:
+		t.jobs.broken(f.Job)
+		t.order.touch(f.Job)
+	case bourse.JobCancelled:
+		t.jobs.named(f.Job).withdrawn = true
+		t.order.touch(f.Job)
+	case bourse.JobsForgotten:
+		for _, name := range f.Jobs {
+			delete(t.jobs, name)
+		}
+	case bourse.TermsRead:
+		t.bounds.file, t.bounds.read = f.Holders, true
+	case bourse.TermsGranted:
+		t.bounds.grants(f)
+	case bourse.ShiftNoted:
+		t.places.noted(t.legs[f.Leg], f)
 	case bourse.LifeBegun:
 		t.lives.begins(f)
 	case bourse.LifeFenced:

@@ -13,7 +13,7 @@ type siteLeg struct {
 	prepared        bool        // it was, once
 	charged         bool        // confirmed once
 	claims          []claim     // of nodes
-	lastShift       uint32      // its number
+	lastShift, told uint32      // the number of its last shift, and of the last that its broker has noted
 
 	by     bourse.LegID        // confirmed in its place
 	shifts []bourse.LegShifted // by its site, where all is seen together
@@ -58,6 +58,7 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 	l.prepared = l.prepared || f.State == bourse.Prepared
 	l.charged = l.charged || f.State == bourse.Confirmed || f.State == bourse.Running || f.State == bourse.Settled
 	t.nodes.claim(at, l, claims)
+	t.shares.moved(l)
 	t.audit.touch(f.Leg.Tx)
 	t.order.runs(f)
 }
@@ -139,6 +140,8 @@ func (t *Trail) forgotten(legs []bourse.LegID) {
 func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	if x := t.txs[f.Leg.Tx]; x != nil {
 		t.lies(x, f.Leg, f.Start, f.End)
+		t.order.touch(x.begun.Job)
+		t.audit.touch(f.Leg.Tx)
 		if t.audit.together {
 			t.promises.saidBySite(x, f)
 		}
@@ -151,6 +154,7 @@ func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	t.promises.shiftsWithin(at, l, f)
 	if t.audit.together {
 		l.shifts = append(l.shifts, f)
+		t.audit.touch(f.Leg.Tx)
 	}
 	l.What.Start, l.What.End, l.lastShift = f.Start, f.End, f.Shifts
 	if f.Fixed {

@@ -34,6 +34,12 @@ var rules = []Rule{
 	{"I24", "no leg is refused or lost to a resource manager that has all it needs there"},
 	{"I25", "no leg is placed on a node that is not known to be up"},
 	{"I26", "of a broker that several processes hold nothing leaves before it is committed, all apply the same, and one leads at a time"},
+	{"I27", "a move is both or neither: what a job has is given back only for what is confirmed in its place, and then all of it"},
+	{"I28", "at rest a broker has each leg where its site has it"},
+	{"I29", "what a broken window costs comes back in full, what its user gives up by the schedules"},
+	{"I30", "what users are told is so"},
+	{"I31", "no user and no tenant has more than the VO's operator allows"},
+	{"I32", "a site holds no more for VOs than its operator allows"},
 }
 
 // Rules returns all invariants, in order.

@@ -1,28 +1,78 @@
 package invariant
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse"
 )
 
-// I18: nobody runs before all that it comes after has ended, gap included. It takes
-// the facts of brokers and sites as they come, so that it is checked where all are
-// seen together.
+// I18: nobody runs before all that it comes after has ended, gap included. Where the facts
+// of brokers and sites are seen together as they come, that is checked of what runs. By
+// its own journal a broker keeps no window that begins too early: it looks again at a job
+// in the step in which anything changes of those that it comes after.
 
 // order is the rule I18.
 type order struct {
 	*journal
 	txs     transactions
-	jobs    map[string]bourse.Job    // where all is seen together
-	windows map[string][]bourse.TxID // by job: committed, in order
+	jobs    jobs
+	windows map[string][]bourse.TxID // by job: committed, in order; where all is seen together
+	changed map[string]bool          // jobs of which something has, in this step
+	since   bourse.Time              // when that was
+	place   Place
 }
 
-// submitted notes what a job comes after.
-func (r *order) submitted(j *bourse.Job) {
-	if r.audit.together {
-		r.jobs[j.Name] = *j
+// touch notes that something has changed of what a job has.
+func (r *order) touch(name string) {
+	j := r.jobs[name]
+	if !r.whole || j == nil || len(j.asks.After)+len(j.before) == 0 {
+		return
 	}
+	if r.changed == nil {
+		r.changed = map[string]bool{}
+	}
+	r.changed[name], r.since, r.place = true, r.at, r.last
+	for _, next := range j.before {
+		r.changed[next] = true
+	}
+}
+
+// settle checks, when a step is over, the jobs of which it has changed something.
+func (r *order) settle(at bourse.Time) {
+	if len(r.changed) == 0 || at == r.since {
+		return
+	}
+	for _, name := range sortedKeys(r.changed, strings.Compare) {
+		if why := r.tooEarly(name); why != "" {
+			r.audit.find(Finding{Invariant: "I18", Agent: r.agent, Place: r.place, At: r.since, What: why})
+		}
+	}
+	clear(r.changed)
+}
+
+// tooEarly says why the window that a job has must not stay; "" if it may.
+func (r *order) tooEarly(name string) string {
+	j := r.jobs[name]
+	if j.asks.Name == "" || j.withdrawn {
+		return ""
+	}
+	start := j.starts()
+	for _, first := range j.asks.After {
+		p := r.jobs[first]
+		if p == nil || p.asks.Name == "" || start == bourse.Never {
+			continue // it is long over, or nothing of it is to run
+		}
+		switch end, stands, known := p.ends(r.audit.exempt); {
+		case !known || r.audit.exemptsJob(j):
+		case !stands:
+			return fmt.Sprintf("%s has a window from %v on and comes after %s, which has none", name, start, first)
+		case end.Add(j.asks.Gap) > start:
+			return fmt.Sprintf("%s has a window from %v on and comes %v after %s, which ends at %v", name, start, j.asks.Gap, first, end)
+		}
+	}
+	return ""
 }
 
 // placed notes that a transaction is part of a job's window.
@@ -44,7 +94,7 @@ func (r *order) runs(f bourse.LegMoved) {
 		return
 	}
 	b := r.audit.trails[broker(f.Leg.Tx.Broker)]
-	j := b.order.jobs[x.begun.Job]
+	j := b.jobs.named(x.begun.Job).asks
 	for _, name := range j.After {
 		switch end, whole := b.order.endOf(name); {
 		case !whole:

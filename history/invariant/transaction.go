@@ -18,6 +18,9 @@ type tx struct {
 	commit    bool
 	forgotten bool            // long over
 	was       *bourse.Request // a move that is committed: what its job asked for before
+	old       []*tx           // a move: the window that it takes the place of
+	by        *tx             // the move that takes its place
+	broken    bool            // its window was given back
 	legs      []txLeg
 }
 
@@ -34,6 +37,12 @@ type txLeg struct {
 	back   bourse.Credits
 	done   bool
 
+	confirmed bool            // closed with the leg
+	mended    bool            // gone, and another one stands in for it
+	state     bourse.LegState // done: what it came to
+	end       bourse.Time     // done: when its work was over
+	due       bourse.Credits  // what it takes of its user's money
+
 	penalty bourse.Credits
 }
 
@@ -44,6 +53,7 @@ func (t *Trail) txBegun(f bourse.TxBegun) {
 	t.lives.acts(f.Tx, "begins")
 	t.txs[f.Tx] = &tx{begun: f, place: t.last, at: t.at, legs: make([]txLeg, len(f.Legs))}
 	t.windows.begun(f.Tx)
+	t.bounds.begun(t.txs[f.Tx])
 }
 
 func (t *Trail) priced(f bourse.LegPriced) {
@@ -53,6 +63,7 @@ func (t *Trail) priced(f bourse.LegPriced) {
 	}
 	t.prices.pricedWithin(x, l, f)
 	l.priced, l.fare = true, f.Fare
+	t.bounds.owes(x, f.Leg.Leg, f.Fare.Total())
 	if f.End > 0 {
 		t.lies(x, f.Leg, f.Start, f.End)
 	}
@@ -82,7 +93,12 @@ func (t *Trail) decided(f bourse.TxDecided) {
 		t.votes.voted(x)
 		t.windows.obeys(x)
 		t.order.placed(x)
+		t.mends(x, true)
+		t.jobs.placed(x)
+	} else {
+		t.bounds.frees(x)
 	}
+	t.order.touch(x.begun.Job)
 }
 
 func (t *Trail) closed(f bourse.LegClosed) {
@@ -93,11 +109,21 @@ func (t *Trail) closed(f bourse.LegClosed) {
 	if t.agreement.closedAs(x, f) && t.money.postedOnce(l, f) {
 		t.prices.chargedAs(l, f)
 	}
-	l.closed = true
+	l.closed, l.confirmed = true, f.Commit
+	t.bounds.owes(x, f.Leg.Leg, f.Posted)
 	l.posted += f.Posted
 	l.lost = x.commit && !f.Commit
 	if l.lost && len(x.legs) == 1 {
 		t.windows.asksAgain(x)
+		t.jobs.failed(x)
+	}
+	t.order.touch(x.begun.Job)
+}
+
+// mends notes that a repair stands in for a leg, or does no more.
+func (t *Trail) mends(x *tx, stands bool) {
+	if lost := t.txs[x.begun.Repairs.Tx]; lost != nil && x.begun.Repairs.Leg < len(lost.legs) {
+		lost.legs[x.begun.Repairs.Leg].mended = stands
 	}
 }
 
@@ -110,6 +136,12 @@ func (t *Trail) done(f bourse.LegDone) {
 	t.windows.endsInTime(f, x)
 	t.money.refund(f.Leg, l, f.Refund)
 	l.done, l.penalty = true, l.penalty.Plus(f.Penalty)
+	if l.state, l.end = f.State, f.End; f.State == bourse.Asked { // of an earlier version
+		l.state = bourse.Settled
+	}
+	t.bounds.owes(x, f.Leg.Leg, l.due-f.Refund-f.Penalty)
+	t.moves.ends(x, f)
+	t.order.touch(x.begun.Job)
 }
 
 // reversed takes back a COMMIT that took effect nowhere.
@@ -121,6 +153,10 @@ func (t *Trail) reversed(f bourse.TxReversed) {
 	t.decisions.reversed(x, f)
 	x.decided, x.commit = true, false
 	t.windows.asksAgain(x)
+	t.mends(x, false)
+	t.jobs.reversed(x)
+	t.bounds.frees(x)
+	t.order.touch(x.begun.Job)
 }
 
 // txForgotten notes transactions whose record is dropped.
@@ -137,6 +173,7 @@ func (t *Trail) txForgotten(list []bourse.TxID) {
 // amnesia.
 func (t *Trail) adopted(f bourse.LegAdopted) {
 	t.audit.exempt[f.Leg] = true
+	t.bounds.adopted = true
 	x := t.txs[f.Leg.Tx]
 	if x == nil {
 		x = &tx{begun: bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job}, place: t.last, at: t.at}

@@ -35,6 +35,8 @@ type checker struct {
 	lives    lives
 	claimed  map[bourse.LegID]bourse.Time // of the world: when its broker gave it up with its site
 	heard    map[heardFrom]bourse.Time    // by a process's own clock
+	shifted  map[bourse.LegID]bourse.Time // of the world: when its site last recorded where it lies
+	told     told
 	history  *History
 	answers  map[bourse.LegID][]siteAnswer
 	lost     map[lostKey]bool
@@ -85,7 +87,7 @@ func newChecker(w *world) *checker {
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
-		replaced: map[bourse.TxID]bool{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows()}
+		replaced: map[bourse.TxID]bool{}, shifted: map[bourse.LegID]bourse.Time{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows()}
 	sizes := map[string]int{}
 	for i := range w.sites {
 		for _, g := range w.sites[i].config.Groups {

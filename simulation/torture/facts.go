@@ -63,6 +63,8 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	case bourse.LegShifted:
 		if strings.HasPrefix(string(s.ID), "broker:") {
 			c.lies(f.Leg, f.Start, f.End)
+		} else {
+			c.shifted[f.Leg] = s.At
 		}
 	case bourse.LegPriced:
 		if f.End > 0 {

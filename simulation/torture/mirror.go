@@ -44,6 +44,10 @@ type mirror struct {
 	over    uint32 // the life that has fenced it
 	barred  bool   // a site was closed to some user
 
+	given     given
+	withdrawn map[string]bool       // jobs
+	undone    map[bourse.LegID]bool // it ended after its job was given up
+
 	promised promised
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
 }
@@ -126,6 +130,7 @@ func (m *mirror) reset() {
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
 	m.fenced, m.over, m.barred = false, 0, false
+	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -144,6 +149,8 @@ func (m *mirror) cut(n int) []agents.Fact {
 // these parts, and nothing to the others.
 func (m *mirror) apply(f agents.Fact) error {
 	m.facts = append(m.facts, f)
+	defer m.gives(f)
+	m.wished(f)
 	return cmp.Or(m.ofSite(f), m.ofLife(f), m.ofTx(f), m.ofLeg(f))
 }
 

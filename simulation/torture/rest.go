@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bourse-grid/bourse"
@@ -108,15 +109,12 @@ func (c *checker) atRest(before bourse.Time) error {
 				}
 				continue
 			}
-			if err := c.legAtRest(m, leg, l, m.txs[id].commit); err != nil {
+			if err := cmp.Or(c.legAtRest(m, leg, l, m.txs[id].commit), c.place(m, leg, l, before)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := c.nothingPending(before); err != nil {
-		return err
-	}
-	return c.money(before)
+	return cmp.Or(c.eitherWindow(before), c.toldAtRest(before), c.nothingPending(before), c.money(before))
 }
 
 // legAtRest compares what both sides have on record of a leg.

@@ -51,6 +51,7 @@ func (t *talk) begin(l *sim.Life) {
 
 // before notes what a step was handed, before its facts are taken in.
 func (t *talk) before(s *sim.Step, m *mirror) error {
+	t.told.asks(s.Message)
 	if m.fenced && len(s.Sends) > 0 {
 		if _, anew := s.Message.(agents.Started); !anew {
 			return fmt.Errorf("I7: %s knows that it is fenced and sends a %s", s.ID, s.Sends[0].Message.Kind())
@@ -185,6 +186,14 @@ func (t *talk) after(s *sim.Step, m *mirror) error {
 			}
 		case agents.Inquire:
 			t.leg(r.Leg).inquired = true
+		case agents.Release:
+			if err := t.inFull(s, m, r); err != nil {
+				return err
+			}
+		case agents.SubmitReply, agents.JobReply:
+			if err := t.saysTrue(s, m, r); err != nil {
+				return err
+			}
 		case agents.Cancelled:
 			t.leg(r.Leg).told = true
 		case agents.Listing:

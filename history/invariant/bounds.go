@@ -1,0 +1,236 @@
+package invariant
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// I31: nobody has more than the VO's operator allows: no user and no tenant, by their terms
+// and quotas, when a broker tries to buy a window. What was had before a bound was lowered
+// stays, and so does what a broker has adopted.
+
+// bounds is the rule I31 by a broker's journal.
+type bounds struct {
+	*journal
+	jobs          jobs
+	file, granted []bourse.Holder // the terms that are on record
+	read          bool            // the file is
+	of            map[string]*userUse
+	adopted       bool // the broker's record is not all there is
+}
+
+// userUse is what a user has.
+type userUse struct {
+	txs []*tx
+	due bourse.Credits // spent and promised, less what came back
+}
+
+// grants takes what an operator has set or dropped.
+func (r *bounds) grants(f bourse.TermsGranted) {
+	i := slices.IndexFunc(r.granted, f.Same)
+	if i < 0 {
+		i, r.granted = len(r.granted), append(r.granted, bourse.Holder{User: f.User, Tenant: f.Tenant})
+	}
+	h := &r.granted[i]
+	h.In, h.Terms = cmp.Or(f.In, h.In), maps.Clone(h.Terms)
+	if h.Terms == nil {
+		h.Terms = bourse.Grants{}
+	}
+	maps.Copy(h.Terms, f.Terms)
+	for _, name := range f.Drop {
+		if delete(h.Terms, name); name == "in" {
+			h.In = ""
+		}
+	}
+}
+
+// lists are those that count, the first most.
+func (r *bounds) lists() [][]bourse.Holder { return [][]bourse.Holder{r.granted, r.file} }
+
+// term is what is set of a holder, by name or, unless it is a quota or of a tenant, for
+// everyone.
+func (r *bounds) term(h bourse.Holder, name string) (int64, bool) {
+	who := []bourse.Holder{h}
+	if h.Tenant == "" && name != bourse.TermQuota {
+		who = append(who, bourse.Holder{User: bourse.Everyone})
+	}
+	for _, w := range who {
+		for _, list := range r.lists() {
+			if i := slices.IndexFunc(list, w.Same); i >= 0 {
+				if v, ok := list[i].Terms[name]; ok {
+					return v, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// tenant is the one that a user is in, "" if in none.
+func (r *bounds) tenant(user string) string {
+	for _, name := range []string{user, bourse.Everyone} {
+		for _, list := range r.lists() {
+			if i := slices.IndexFunc(list, (bourse.Holder{User: name}).Same); i >= 0 && list[i].In != "" {
+				if list[i].In == bourse.Nobody {
+					return ""
+				}
+				return list[i].In
+			}
+		}
+	}
+	return ""
+}
+
+// begun checks what a user, and the user's tenant, would have with a transaction.
+func (r *bounds) begun(x *tx) {
+	j := r.jobs.named(x.begun.Job)
+	u := r.use(j.asks.User)
+	u.txs = append(u.txs, x)
+	for i := range x.legs {
+		r.owes(x, i, x.begun.Limits[i])
+	}
+	if !r.whole || !r.read || r.adopted || j.asks.Name == "" {
+		return
+	}
+	user := bourse.Holder{User: j.asks.User}
+	if quota, ok := r.term(user, bourse.TermQuota); ok && u.due > bourse.Credits(quota) {
+		r.breaks("I31", "%s may spend %v credits, and with %v of job %s it comes to %v", user.Words(), bourse.Credits(quota), x.begun.Tx, x.begun.Job, u.due)
+	}
+	r.bounded(user, x, [][]*tx{u.txs})
+	if name := r.tenant(j.asks.User); name != "" {
+		var all [][]*tx
+		for _, other := range slices.Sorted(maps.Keys(r.of)) {
+			if r.tenant(other) == name {
+				all = append(all, r.of[other].txs)
+			}
+		}
+		r.bounded(bourse.Holder{Tenant: name}, x, all)
+	}
+}
+
+// use is what a user has.
+func (r *bounds) use(user string) *userUse {
+	u := r.of[user]
+	if u == nil {
+		u = &userUse{}
+		r.of[user] = u
+	}
+	return u
+}
+
+// owes notes what a leg takes of its user's money from now on.
+func (r *bounds) owes(x *tx, leg int, amount bourse.Credits) {
+	l := &x.legs[leg]
+	u := r.use(r.jobs.named(x.begun.Job).asks.User)
+	u.due, l.due = u.due-l.due+amount, amount
+}
+
+// frees notes that a transaction came to nothing.
+func (r *bounds) frees(x *tx) {
+	for i := range x.legs {
+		if !x.legs[i].closed {
+			r.owes(x, i, 0)
+		}
+	}
+}
+
+// bounded checks one holder's bounds.
+func (r *bounds) bounded(h bourse.Holder, x *tx, all [][]*tx) {
+	if most, ok := r.term(h, bourse.TermMaxNodes); ok {
+		if at, n := atOnce(x, all); n > most {
+			r.breaks("I31", "%s may have %d nodes at once, and with %v of job %s has %d at %v", h.Words(), most, x.begun.Tx, x.begun.Job, n, at)
+		}
+	}
+	time, timed := r.term(h, bourse.TermNodeHours)
+	credits, priced := r.term(h, bourse.TermCredits)
+	if !timed && !priced {
+		return
+	}
+	period, ok := r.term(h, bourse.TermPeriod)
+	if !ok {
+		period = int64(bourse.DefaultPeriod)
+	}
+	took, cost := within(x.begun.Legs[0].Start, period, all)
+	if timed && took > time {
+		r.breaks("I31", "%s may reserve %s node-hours in %s, and with %v of job %s has %s", h.Words(), bourse.NodeHourWords(time),
+			bourse.Duration(period).Words(), x.begun.Tx, x.begun.Job, bourse.NodeHourWords(took))
+	}
+	if priced && cost > bourse.Credits(credits) {
+		r.breaks("I31", "%s may spend %v credits in %s, and with %v of job %s it comes to %v", h.Words(), bourse.Credits(credits),
+			bourse.Duration(period).Words(), x.begun.Tx, x.begun.Job, cost)
+	}
+}
+
+// atOnce is the most nodes that transactions hold at once while one of them lasts, at the
+// first such instant. A leg that may be moved counts over all of its window; of what a move
+// takes the place of nothing does.
+func atOnce(x *tx, all [][]*tx) (at bourse.Time, most int64) {
+	type change struct {
+		at    bourse.Time
+		nodes int64
+	}
+	var changes []change
+	from, to := bourse.Never, bourse.Time(0)
+	for i := range x.legs {
+		s, e := x.lies(i)
+		from, to = min(from, s), max(to, e)
+	}
+	for _, list := range all {
+		for _, o := range list {
+			if o != x && (o.decided && !o.commit || x.begun.Request.Nodes > 0 && o.begun.Job == x.begun.Job && o.decided) {
+				continue
+			}
+			for i := range o.legs {
+				if s, e := o.lies(i); !o.legs[i].over() && s < to && e > from {
+					n := int64(o.begun.Legs[i].Nodes)
+					changes = append(changes, change{s, n}, change{e, -n})
+				}
+			}
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.nodes, b.nodes)) })
+	held := int64(0)
+	for _, c := range changes {
+		if held += c.nodes; held > most {
+			at, most = c.at, held
+		}
+	}
+	return at, most
+}
+
+// lies is where a leg may lie.
+func (x *tx) lies(leg int) (from, to bourse.Time) {
+	l, f := &x.begun.Legs[leg], x.begun.Flex
+	if f.Movable(*l) {
+		return min(f.Ready, l.Start), max(f.Due, l.End)
+	}
+	return l.Start, l.End
+}
+
+// within is what windows take that begin in the period that an instant is in: time of nodes
+// in milliseconds, and credits.
+func within(at bourse.Time, period int64, all [][]*tx) (time int64, cost bourse.Credits) {
+	number := func(t bourse.Time) int64 { return (int64(t) - ((int64(t)%period)+period)%period) / period }
+	for _, list := range all {
+		for _, o := range list {
+			for i := range o.legs {
+				l, what := &o.legs[i], &o.begun.Legs[i]
+				if number(what.Start) != number(at) || o.decided && !o.commit {
+					continue
+				}
+				d := what.Duration()
+				switch {
+				case l.done && l.state != bourse.Settled: // what of it was over by then
+					d = max(0, min(l.end, what.End).Sub(what.Start))
+				case l.over() && !l.done:
+					d = 0
+				}
+				time, cost = time+int64(what.Nodes)*int64(d), cost.Plus(max(0, l.due))
+			}
+		}
+	}
+	return time, cost
+}

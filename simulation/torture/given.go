@@ -1,0 +1,77 @@
+package torture
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// given is what a broker's record says of the windows that it has given back: for all that
+// they cost, where a window is broken, or for what the schedules say, where its user wants
+// another one or none.
+type given struct {
+	windows map[string][]bourse.TxID      // by job: what it has
+	moved   map[bourse.TxID][]bourse.TxID // by move: the window that it took the place of
+	full    map[bourse.TxID]bool
+}
+
+func newGiven() given {
+	return given{map[string][]bourse.TxID{}, map[bourse.TxID][]bourse.TxID{}, map[bourse.TxID]bool{}}
+}
+
+// gives takes what becomes of the windows of jobs.
+func (m *mirror) gives(f agents.Fact) {
+	g := &m.given
+	switch f := f.(type) {
+	case bourse.TxDecided:
+		t := m.txs[f.Tx]
+		if !f.Commit || t == nil {
+			return
+		}
+		if t.begun.Request.Nodes > 0 {
+			g.moved[f.Tx], g.windows[f.Job] = g.windows[f.Job], nil
+		}
+		g.windows[f.Job] = append(slices.Clone(g.windows[f.Job]), f.Tx)
+	case bourse.LegClosed:
+		if t := m.txs[f.Leg.Tx]; !f.Commit && t != nil && t.commit && len(t.begun.Legs) == 1 && slices.Contains(g.windows[t.begun.Job], f.Leg.Tx) {
+			g.restore(t.begun.Job, f.Leg.Tx)
+		}
+	case bourse.TxReversed:
+		g.restore(f.Job, f.Tx)
+		g.windows[f.Job] = slices.DeleteFunc(slices.Clone(g.windows[f.Job]), func(id bourse.TxID) bool { return id == f.Tx })
+		gone := []bourse.TxID{f.Tx}
+		for _, id := range g.windows[f.Job] { // what repairs it is of no use alone
+			if slices.Contains(gone, m.txs[id].begun.Repairs.Tx) {
+				gone, g.full[id] = append(gone, id), true
+			}
+		}
+	case bourse.JobBroken:
+		for _, id := range g.windows[f.Job] {
+			g.full[id] = g.full[id] || !f.Wish
+		}
+	}
+}
+
+// restore puts back the window that a move was to take the place of.
+func (g *given) restore(job string, move bourse.TxID) {
+	if old, ok := g.moved[move]; ok {
+		g.windows[job] = append(slices.DeleteFunc(slices.Clone(g.windows[job]), func(id bourse.TxID) bool { return id == move }), old...)
+		delete(g.moved, move)
+	}
+}
+
+// inFull checks that a broker asks for all of a leg's price back where its window is
+// broken, and nowhere else (I29). A leg that it had given up with its site brings all back.
+func (t *talk) inFull(s *sim.Step, m *mirror, r agents.Release) error {
+	_, claimed := t.claimed[r.Leg]
+	if full := m.given.full[r.Leg.Tx]; full == r.Full || claimed || t.exempt[r.Leg] || t.forgotten(r.Leg.Tx) {
+		return nil
+	}
+	if r.Full {
+		return fmt.Errorf("I29: %s releases leg %v and wants all of its price back, and its window is not broken", s.ID, r.Leg)
+	}
+	return fmt.Errorf("I29: %s releases leg %v by the schedule, and its window is broken", s.ID, r.Leg)
+}

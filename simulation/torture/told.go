@@ -1,0 +1,192 @@
+package torture
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/history"
+)
+
+// I30: what users are told is so. What a broker answers is on its record; at rest, what the
+// turns of a job say is what its sites carry of it, and what the broker shows.
+
+// told is what users have asked for, and who has given what up.
+type told struct {
+	wishes map[string][]bourse.Request // by job: the other windows that were asked for
+}
+
+// asks takes note of a wish.
+func (x *told) asks(m agents.Message) {
+	if m, ok := m.(agents.JobModify); ok {
+		if x.wishes == nil {
+			x.wishes = map[string][]bourse.Request{}
+		}
+		if !slices.ContainsFunc(x.wishes[m.Job], func(r bourse.Request) bool { return alike(&r, &m.Request) }) {
+			x.wishes[m.Job] = append(x.wishes[m.Job], m.Request)
+		}
+	}
+}
+
+// alike compares what users change of a request.
+func alike(a, b *bourse.Request) bool {
+	return a.Nodes == b.Nodes && a.Length == b.Length && a.Deadline == b.Deadline && a.Flexible == b.Flexible && a.Phi == b.Phi
+}
+
+// saysTrue checks what a broker tells a user, against its own record.
+func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
+	switch x := x.(type) {
+	case agents.SubmitReply:
+		if _, taken := m.jobs[x.Job]; !taken && !x.Reason.Refused() {
+			return fmt.Errorf("I30: %s says that it has taken job %s, and has it not on record", s.ID, x.Job)
+		}
+	case agents.JobReply:
+		if x.Reason.Refused() {
+			return nil
+		}
+		if _, withdrawn := m.withdrawn[x.Job]; withdrawn {
+			return c.givenUp(s, m, x)
+		}
+		j := m.jobs[x.Job]
+		if !slices.ContainsFunc(c.told.wishes[x.Job], func(r bourse.Request) bool { return alike(&r, &j.Request) }) {
+			return fmt.Errorf("I30: %s grants a wish for job %s, which is not given up and asks for %d nodes for %v by %v as before",
+				s.ID, x.Job, j.Nodes, j.Length, j.Deadline)
+		}
+	}
+	return nil
+}
+
+// givenUp checks the answer to who has given a job up: nothing of it holds anything by the
+// broker's record, and what has come back since is what the answer says.
+func (c *checker) givenUp(s *sim.Step, m *mirror, x agents.JobReply) error {
+	back := bourse.Credits(0)
+	for _, id := range m.begun {
+		t := m.txs[id]
+		if t.begun.Job != x.Job {
+			continue
+		}
+		if !t.decided {
+			return fmt.Errorf("I30: %s says that all of job %s is given up, and %v is undecided", s.ID, x.Job, id)
+		}
+		for i := range t.begun.Legs {
+			leg := bourse.LegID{Tx: id, Leg: i}
+			_, claimed := c.claimed[leg]
+			if claimed || c.exempt[leg] || c.forgotten(id) {
+				return nil
+			}
+			closed, heard := m.closed[leg]
+			done, over := m.done[leg]
+			if t.commit && !over && (!heard || closed.Commit) {
+				return fmt.Errorf("I30: %s says that all of job %s is given up, and leg %v is not over", s.ID, x.Job, leg)
+			}
+			if m.undone[leg] {
+				back = back.Plus(done.Refund).Plus(done.Penalty)
+			}
+		}
+	}
+	if x.Refund != back {
+		return fmt.Errorf("I30: %s says that %v have come back of job %s, by its record it is %v", s.ID, x.Refund, x.Job, back)
+	}
+	return nil
+}
+
+// wished takes who gives what up, and what ends after that.
+func (m *mirror) wished(f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.JobCancelled:
+		m.withdrawn[f.Job] = true
+	case bourse.LegDone:
+		if t := m.txs[f.Leg.Tx]; t != nil && m.withdrawn[t.begun.Job] {
+			m.undone[f.Leg] = true
+		}
+	}
+}
+
+// toldAtRest compares, for jobs of which nothing has moved since an instant, what their
+// turns say with what the sites carry, and with what the broker itself shows.
+func (c *checker) toldAtRest(before bourse.Time) error {
+	for i := range c.w.brokers {
+		m := c.of(brokerID(c.w.brokers[i].config.Name))
+		b, alone := c.w.Agent(m.id).(*broker.Broker)
+		stand := c.standings(m)
+		for _, name := range slices.Sorted(maps.Keys(stand)) {
+			x := stand[name]
+			if alone {
+				shown, known := b.Job(name)
+				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) {
+					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
+				}
+			}
+			if err := c.carries(m, name, x, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// standings are the states of a broker's jobs by the turns that its facts tell, without
+// those of which it has adopted legs: what it has forgotten of them nobody can tell. Left
+// out too are jobs with a repair: turns say that a window is over when the first of its
+// transactions is.
+func (c *checker) standings(m *mirror) map[string]*history.Standing {
+	var turns history.Turns
+	stand := map[string]*history.Standing{}
+	left := map[string]bool{}
+	for _, f := range m.facts {
+		switch f := f.(type) {
+		case bourse.LegAdopted:
+			left[f.Job] = true
+		case bourse.TxBegun:
+			left[f.Job] = left[f.Job] || f.Repairs != (bourse.LegID{})
+		}
+		for _, u := range turns.Take(0, f) {
+			if u.Job == "" || u.What == history.NotTaken {
+				continue
+			}
+			if stand[u.Job] == nil {
+				stand[u.Job] = &history.Standing{}
+			}
+			stand[u.Job].Take(&u)
+		}
+	}
+	maps.DeleteFunc(stand, func(name string, x *history.Standing) bool { return !x.Known || left[name] })
+	return stand
+}
+
+// carries compares a job's state by its turns with the legs of its windows at their sites.
+func (c *checker) carries(m *mirror, job string, x *history.Standing, before bourse.Time) error {
+	var stands []string
+	for _, id := range m.begun {
+		t := m.txs[id]
+		if t.begun.Job != job {
+			continue
+		}
+		if c.forgotten(id) || c.txs[id].at > before {
+			return nil
+		}
+		for i, at := range t.begun.Sites {
+			leg := bourse.LegID{Tx: id, Leg: i}
+			l := c.of(siteID(at)).legs[leg]
+			if _, claimed := c.claimed[leg]; claimed || c.exempt[leg] || c.moved[leg] > before {
+				return nil
+			}
+			if l != nil && l.stands() {
+				stands = append(stands, leg.String())
+			}
+		}
+	}
+	placed := x.State == bourse.JobPlaced || x.State == bourse.JobRunning
+	if placed == (len(stands) > 0) {
+		return nil
+	}
+	return fmt.Errorf("I30: users of %s are told that job %s is %v, and its sites carry %d legs of it: %s", m.id, job, x.State, len(stands), strings.Join(stands, ", "))
+}
+
+// stands reports whether a leg is bought and not over.
+func (l *legMirror) stands() bool { return l.State == bourse.Confirmed || l.State == bourse.Running }

@@ -1,0 +1,187 @@
+package torture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+var (
+	firstTx  = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
+	secondTx = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 2}
+	asked4   = bourse.Request{Nodes: 4, Length: bourse.Hour, Deadline: start.Add(storm)}
+	asked2   = bourse.Request{Nodes: 2, Length: bourse.Hour, Deadline: start.Add(storm)}
+)
+
+func first(tx bourse.TxID) bourse.LegID { return bourse.LegID{Tx: tx} }
+
+// taken is a job that a broker has taken, and its window at ash.
+func taken() []agents.Fact {
+	return append([]agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: asked4}}}, window(firstTx)...)
+}
+
+// window is one of a leg at each of some sites, ash if none is named.
+func window(tx bourse.TxID) []agents.Fact {
+	return []agents.Fact{begins(tx), bourse.LegPriced{Leg: first(tx), Fare: bourse.Fare{Base: 5}},
+		bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.LegClosed{Leg: first(tx), Commit: true, Posted: 5}}
+}
+
+func begins(tx bourse.TxID) bourse.TxBegun {
+	return bourse.TxBegun{Tx: tx, Job: "wave", Sites: []string{"ash"}, Limits: []bourse.Credits{9},
+		Legs: []bourse.Leg{{Group: "g1", Nodes: 4, Start: start.Add(bourse.Hour), End: start.Add(2 * bourse.Hour)}}}
+}
+
+// move is one that takes the place of the first window.
+func move(tx bourse.TxID) []agents.Fact {
+	list := window(tx)
+	f := begins(tx)
+	f.Request, f.Replaces = asked2, []bourse.LegID{first(firstTx)}
+	list[0] = f
+	return list
+}
+
+// record is the mirror of a broker with that on record.
+func record(t *testing.T, m *mirror, facts ...agents.Fact) *mirror {
+	t.Helper()
+	for _, f := range facts {
+		if err := m.apply(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// holds checks that an error is of an invariant and says so, or that there is none.
+func holds(t *testing.T, name string, err error, words string) {
+	t.Helper()
+	if (err == nil) != (words == "") || err != nil && !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: %v, want %q", name, err, words)
+	}
+}
+
+// What is released because its window is broken brings all back, else what the schedule
+// says.
+func TestTalk_ABrokenWindowComesBackInFull(t *testing.T) {
+	t.Parallel()
+	repair := begins(secondTx)
+	repair.Repairs = first(firstTx)
+	lost := bourse.LegClosed{Leg: first(secondTx)}
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		leg   bourse.LegID
+		full  bool
+	}{
+		"its user gives it up":    {append(taken(), bourse.JobCancelled{Job: "wave"}), first(firstTx), false},
+		"broken":                  {append(taken(), bourse.JobBroken{Job: "wave"}), first(firstTx), true},
+		"broken by a wish":        {append(taken(), bourse.JobBroken{Job: "wave", Wish: true}), first(firstTx), false},
+		"broken, then given up":   {append(taken(), bourse.JobBroken{Job: "wave"}, bourse.JobCancelled{Job: "wave"}), first(firstTx), true},
+		"moved":                   {append(taken(), move(secondTx)...), first(firstTx), false},
+		"the other one is broken": {append(append(taken(), move(secondTx)...), bourse.JobBroken{Job: "wave"}), first(firstTx), false},
+		"that one":                {append(append(taken(), move(secondTx)...), bourse.JobBroken{Job: "wave"}), first(secondTx), true},
+		"kept, for that is lost":  {append(append(taken(), move(secondTx)[:3]...), lost, bourse.JobBroken{Job: "wave"}), first(firstTx), true},
+		"kept, for that is reversed": {append(append(taken(), move(secondTx)[:3]...), bourse.TxReversed{Tx: secondTx, Job: "wave"}, bourse.JobBroken{Job: "wave"}),
+			first(firstTx), true},
+		"a repair of what is reversed": {append(taken(), repair, bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true}, bourse.TxReversed{Tx: firstTx, Job: "wave"}),
+			first(secondTx), true},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.txs[firstTx], check.txs[secondTx] = &txTruth{}, &txTruth{}
+		m := record(t, newMirror("broker:vo1"), c.facts...)
+		s := &sim.Step{ID: "broker:vo1"}
+		holds(t, name, check.talk.inFull(s, m, agents.Release{Leg: c.leg, Full: c.full}), "")
+		holds(t, name, check.talk.inFull(s, m, agents.Release{Leg: c.leg, Full: !c.full}), "I29")
+		check.exempt[c.leg] = true
+		holds(t, name, check.talk.inFull(s, m, agents.Release{Leg: c.leg, Full: !c.full}), "")
+	}
+}
+
+// What a user is answered is on the record of who answers.
+func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
+	t.Parallel()
+	cancelled := append(taken(), bourse.JobCancelled{Job: "wave"})
+	over := append(cancelled[:len(cancelled):len(cancelled)], bourse.LegDone{Leg: first(firstTx), State: bourse.Released, Refund: 3})
+	no := bourse.Because(bourse.BadState, "no")
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		says  agents.Message
+		words string
+	}{
+		"taken":                     {taken(), agents.SubmitReply{Job: "wave"}, ""},
+		"not taken":                 {nil, agents.SubmitReply{Job: "wave", Reason: no}, ""},
+		"taken, and not on record":  {nil, agents.SubmitReply{Job: "wave"}, "has it not on record"},
+		"refused":                   {taken(), agents.JobReply{Job: "wave", Reason: no}, ""},
+		"moved":                     {append(taken(), move(secondTx)...), agents.JobReply{Job: "wave"}, ""},
+		"not moved":                 {taken(), agents.JobReply{Job: "wave"}, "as before"},
+		"moved, and that is lost":   {append(append(taken(), move(secondTx)[:3]...), bourse.LegClosed{Leg: first(secondTx)}), agents.JobReply{Job: "wave"}, "as before"},
+		"given up":                  {over, agents.JobReply{Job: "wave", Refund: 3}, ""},
+		"given up for another sum":  {over, agents.JobReply{Job: "wave", Refund: 5}, "by its record it is"},
+		"given up, and not over":    {cancelled, agents.JobReply{Job: "wave"}, "is not over"},
+		"given up, and not decided": {append(over[:len(over):len(over)], begins(secondTx)), agents.JobReply{Job: "wave", Refund: 3}, "is undecided"},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.txs[firstTx], check.txs[secondTx] = &txTruth{}, &txTruth{}
+		check.told.asks(agents.JobModify{Job: "wave", Request: asked2})
+		holds(t, name, check.saysTrue(&sim.Step{ID: "broker:vo1"}, record(t, newMirror("broker:vo1"), c.facts...), c.says), c.words)
+	}
+}
+
+// At rest a broker has a leg where its site has it, of two windows of a job one stands, and
+// what a job's turns say its sites carry.
+func TestChecker_AtRestAllSidesAgreeOnAJob(t *testing.T) {
+	t.Parallel()
+	at := func(tx bourse.TxID, s bourse.LegState) bourse.LegMoved {
+		return bourse.LegMoved{Leg: first(tx), State: s, What: begins(tx).Legs[0], Fare: bourse.Fare{Base: 5}}
+	}
+	there := func(moves ...bourse.LegMoved) (list []agents.Fact) {
+		for _, m := range moves {
+			list = append(list, m)
+		}
+		return list
+	}
+	shifted := at(firstTx, bourse.Confirmed)
+	shifted.What.Start++
+	held1, held2 := at(firstTx, bourse.Held), at(secondTx, bourse.Held)
+	up1, up2 := at(firstTx, bourse.Confirmed), at(secondTx, bourse.Confirmed)
+	moved := append(taken(), move(secondTx)...)
+	for name, c := range map[string]struct {
+		broker, site []agents.Fact
+		words        string
+	}{
+		"placed":                      {taken(), there(held1, up1), ""},
+		"placed elsewhere":            {taken(), there(held1, shifted), "I28"},
+		"placed, and not there":       {taken(), there(held1, at(firstTx, bourse.Cancelled)), "I30"},
+		"moved":                       {moved, there(held1, up1, held2, up2, at(firstTx, bourse.Released)), ""},
+		"moved, and both are there":   {moved, there(held1, up1, held2, up2), "I27"},
+		"given up, and there":         {append(taken(), bourse.JobCancelled{Job: "wave"}), there(held1, up1), "I30"},
+		"given up":                    {append(taken(), bourse.JobCancelled{Job: "wave"}), there(held1, up1, at(firstTx, bourse.Released)), ""},
+		"waits, and there":            {append(taken(), bourse.JobBroken{Job: "wave"}), there(held1, up1), "I30"},
+		"waits, and the first is off": {append(taken(), bourse.JobBroken{Job: "wave"}), there(held1, up1, at(firstTx, bourse.Released)), ""},
+	} {
+		w := newWorld(1, []sim.Fault{}, sim.Options{})
+		check := newChecker(w)
+		if err := w.Run(start + 1); err != nil {
+			t.Fatal(err)
+		}
+		m, site := check.of("broker:vo1"), check.of("site:ash")
+		record(t, m, c.broker...)
+		record(t, site, c.site...)
+		for _, id := range m.begun {
+			check.txs[id] = &txTruth{begun: m.txs[id].begun, at: start}
+			check.order = append(check.order, id)
+		}
+		err := check.eitherWindow(start + 2)
+		for _, id := range m.begun {
+			if err == nil {
+				err = check.place(m, first(id), site.legs[first(id)], start+2)
+			}
+			if err == nil {
+				stand := check.standings(m)["wave"]
+				err = check.carries(m, "wave", stand, start+2)
+			}
+		}
+		holds(t, name, err, c.words)
+	}
+}
