@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/bourse-grid/bourse"
@@ -19,12 +20,14 @@ type vo struct {
 
 	urgency bourse.Urgency // of jobs that have none of their own
 
-	jobs     map[string]*voJob
-	order    []*voJob // as submitted
-	notTaken int
-	open     map[bourse.TxID]*transaction // begun and not aborted
-	placed   []*transaction               // committed, kept only
-	counts   struct{ committed, aborted int }
+	jobs      map[string]*voJob // unless all are kept, those of which more may come
+	order     []*voJob          // as submitted, kept only
+	over      voJobs            // without keep, those of which nothing more can come
+	submitted int
+	notTaken  int
+	open      map[bourse.TxID]*transaction // begun and not aborted nor, unless all are kept, over
+	placed    []*transaction               // committed, kept only
+	counts    struct{ committed, aborted int }
 
 	aborts        map[bourse.Code]int
 	postponements map[bourse.Code]int
@@ -52,6 +55,8 @@ type voJob struct {
 	byUser bool            // and not because of a job that it comes after
 	paid   bourse.Credits
 	story  *story // nil where it is not kept
+	open   int    // transactions of vo.open
+	broken bool   // a leg was lost, or the window given up: it may wait again
 }
 
 // served reports whether the job has a window, or had one that it did not give up before
@@ -67,8 +72,7 @@ func (j *voJob) served() bool {
 // transaction is an attempt to commit a window of a job.
 type transaction struct {
 	history.Transaction
-	job  *voJob
-	done int // legs whose work has ended
+	job *voJob
 }
 
 func newBroker(b Broker, keep bool) *vo {
@@ -92,8 +96,12 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		if b.keep && len(b.order) < mostStories {
 			j.story = &story{}
 		}
+		if b.submitted++; b.keep {
+			b.order = append(b.order, j)
+		} else if old := b.jobs[j.Name]; old != nil { // its broker has forgotten it
+			b.over.add(old, b.urgency)
+		}
 		b.jobs[f.Job.Name] = j
-		b.order = append(b.order, j)
 	case bourse.SubmissionRefused:
 		b.notTaken++
 	case bourse.JobPostponed:
@@ -118,8 +126,15 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		b.budget += f.Credits
 	case bourse.CycleClosed:
 		b.cycle(f)
+	case bourse.JobBroken:
+		if j := b.jobs[f.Job]; j != nil {
+			j.broken = true
+		}
 	case bourse.TxBegun:
-		b.open[f.Tx] = &transaction{Transaction: history.Begin(f), job: b.jobs[f.Job]}
+		tx := &transaction{Transaction: history.Begin(f), job: b.jobs[f.Job]}
+		if b.open[f.Tx] = tx; tx.job != nil {
+			tx.job.open++
+		}
 	case bourse.LegPriced:
 		b.follow(now, f.Leg.Tx, f)
 	case bourse.LegShifted:
@@ -137,7 +152,6 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		b.refunded = b.refunded.Plus(f.Refund)
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
 			tx.pays(-f.Refund)
-			tx.done++
 		}
 	}
 }
@@ -152,18 +166,70 @@ func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction
 	return tx
 }
 
-// drop forgets a transaction of which nothing more is counted or drawn.
+// drop forgets the transactions and, unless they are kept, the jobs of which nothing more
+// is counted or drawn.
 func (b *vo) drop(f agents.Fact) {
 	switch f := f.(type) {
+	case bourse.JobPostponed:
+		b.fold(b.jobs[f.Job])
+	case bourse.JobCancelled:
+		b.fold(b.jobs[f.Job])
 	case bourse.TxDecided:
 		if !f.Commit {
-			delete(b.open, f.Tx)
+			b.close(f.Tx)
 		}
+	case bourse.LegClosed:
+		b.ends(f.Leg.Tx, f.Reason.Refused())
 	case bourse.LegDone:
-		if tx := b.open[f.Leg.Tx]; tx != nil && tx.done == len(tx.Legs) && !b.keep {
-			delete(b.open, f.Leg.Tx)
-		}
+		b.ends(f.Leg.Tx, f.State != bourse.Settled && f.State != bourse.Released)
 	}
+}
+
+// ends notes that something of a transaction has come to its end, a leg of it perhaps by
+// being lost.
+func (b *vo) ends(id bourse.TxID, lost bool) {
+	tx := b.open[id]
+	if tx == nil {
+		return
+	}
+	if tx.job != nil {
+		tx.job.broken = tx.job.broken || lost
+	}
+	if tx.Commit && tx.Open <= 0 && !b.keep {
+		b.close(id)
+	}
+}
+
+// close forgets a transaction.
+func (b *vo) close(id bourse.TxID) {
+	if tx := b.open[id]; tx != nil && tx.job != nil {
+		tx.job.open--
+		b.fold(tx.job)
+	}
+	delete(b.open, id)
+}
+
+// fold adds a job to the sums, and forgets it, once nothing more can come of it.
+func (b *vo) fold(j *voJob) {
+	if b.keep || j == nil || j.open > 0 {
+		return
+	}
+	over := j.state.GivenUp()
+	if j.tx != nil && !over && !j.broken {
+		_, over = j.tx.finished()
+	}
+	if over {
+		b.over.add(j, b.urgency)
+		delete(b.jobs, j.Name)
+	}
+}
+
+// left are the jobs that are not in the sums, in any order.
+func (b *vo) left() []*voJob {
+	if b.keep {
+		return b.order
+	}
+	return slices.Collect(maps.Values(b.jobs))
 }
 
 func (b *vo) cycle(f bourse.CycleClosed) {

@@ -42,7 +42,7 @@ type Broker struct {
 type Options struct {
 	// Keep remembers every job: about 64 bytes for a local job, 300 for a VO
 	// job. Without it the collector only sums: memory for local jobs is
-	// constant, of a VO job its last transaction is kept, and the report has
+	// constant, of a VO job that is over 8 bytes are kept, and the report has
 	// neither rows nor pictures.
 	Keep bool
 	// Events receives every fact as a line of JSON when it is recorded; nil: none.

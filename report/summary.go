@@ -204,57 +204,17 @@ func (b *vo) summary() BrokerSummary {
 		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.timed),
 			MeanBudgetLimit:    mean(b.budgetLimits, b.capped),
 			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}
-	sum.Jobs = JobSummary{Submitted: len(b.order), NotTaken: b.notTaken, Unplaced: map[bourse.Code]int{}}
-	var wait, time, response bourse.Duration
-	var finish []bourse.Duration
-	nodes := int64(0) // milliseconds
-	for _, j := range b.order {
-		if !j.served() {
-			sum.unplaced(j)
-			continue
-		}
-		sum.Jobs.Placed++
-		if j.tx.sites() > 1 {
-			sum.Jobs.CoAllocated++
-		}
-		start, end := j.tx.window()
-		wait += start.Sub(j.Submit)
-		time += end.Sub(start)
-		finish = append(finish, end.Sub(j.Submit))
-		nodes += j.tx.nodeTime()
-		hour := j.Urgency.Else(b.urgency).Of(j.Budget)
-		sum.Value.Waiting = sum.Value.Waiting.Plus(bourse.Cost(bourse.Price(hour), end.Sub(j.Ready)))
-		if at, ok := j.tx.finished(); ok {
-			sum.Jobs.Done++
-			response += at.Sub(j.Submit)
-		}
+	all := &b.over
+	for _, j := range b.left() {
+		all.add(j, b.urgency)
 	}
-	sum.MeanWait, sum.MeanTime = mean(wait, sum.Jobs.Placed), mean(time, sum.Jobs.Placed)
-	sum.MeanFinish, sum.Finish90 = meanAnd90(finish)
-	sum.MeanResponse = mean(response, sum.Jobs.Done)
+	all.summary(&sum)
+	sum.Jobs.Submitted, sum.Jobs.NotTaken = b.submitted, b.notTaken
 	sum.Value.Cost, sum.Regret = sum.paid(), b.regret
-	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Value.Cost), float64(nodes)/float64(bourse.Hour)))
+	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Value.Cost), float64(all.nodes)/float64(bourse.Hour)))
 	sum.Value.Total = sum.Value.Cost.Plus(sum.Value.Waiting).Plus(sum.Value.Unplaced)
 	sum.Transactions.Open = b.undecided()
 	return sum
-}
-
-// unplaced counts a job that had no window, or whose user gave it up before.
-func (b *BrokerSummary) unplaced(j *voJob) {
-	switch {
-	case j.state == bourse.JobWithdrawn && j.byUser:
-		b.Jobs.Withdrawn++
-		b.Jobs.GivenUp++
-		return
-	case j.state == bourse.JobAbandoned:
-		b.Jobs.Abandoned++
-	case j.state == bourse.JobWithdrawn:
-		b.Jobs.Withdrawn++
-	default:
-		b.Jobs.Waiting++
-	}
-	b.Jobs.Unplaced[j.reason.Code]++
-	b.Value.Unplaced = b.Value.Unplaced.Plus(j.Budget)
 }
 
 // paid is what the committed legs cost, net of refunds.

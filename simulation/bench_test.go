@@ -2,10 +2,13 @@ package simulation
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // voScale is a world of alike sites of 1,000 nodes for 30 days: 10,000 local
@@ -50,6 +53,63 @@ func BenchmarkSimulate_VO(b *testing.B) {
 			}
 		})
 	}
+}
+
+// voYears is a world of five sites of 64 nodes, half used by jobs of their own, and a VO
+// with 20 jobs a day, for so many years.
+func voYears(years int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name = \"vo-years\"\nuntil = \"%dd\"\n", 365*years)
+	for i := range 5 {
+		fmt.Fprintf(&b, "[[site]]\nname = \"s%d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = 64\nprice = %.1f\n"+
+			"[site.workload]\nmodel = \"uniform\"\nload = 0.5\n", i, 1+0.2*float64(i))
+	}
+	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e9\ncycle = \"1h\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n"+
+		"max_alternatives = 5\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 20*365*years)
+	return b.String()
+}
+
+// A long simulation, summary only: what it has in memory after each year.
+func BenchmarkSimulate_Years(b *testing.B) {
+	for _, years := range []int{1, 4, 10} {
+		b.Run(fmt.Sprintf("years=%d", years), func(b *testing.B) {
+			if years > 1 && testing.Short() {
+				b.Skip("the long runs are left out with -short")
+			}
+			sc, err := configs.ParseScenario("vo-years.toml", []byte(voYears(years)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				w, err := newWorld(sc, 1, NewWorkloads(), Record{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				c := report.NewCollector(w.header(1), report.Options{})
+				w.sim.After(c.Hook)
+				var first, last float64
+				for year := range years {
+					w.sim.Run(bourse.Time(year+1) * 365 * bourse.Time(bourse.Day))
+					if last = heap(); year == 0 {
+						first = last
+					}
+				}
+				if r, err := c.Finish(w.end(bourse.Time(sc.Until))); err != nil || r.Summary.Brokers[0].Jobs.Done < 6000*years {
+					b.Fatal(err)
+				}
+				b.ReportMetric(first, "MB-after-the-first")
+				b.ReportMetric(last, "MB-after-the-last")
+			}
+		})
+	}
+}
+
+// heap is what is in memory, in megabytes.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / (1 << 20)
 }
 
 // voOverload is a world whose VO asks for more than its sites have: alike sites of so

@@ -31,15 +31,6 @@ func NewBackend(s *configs.Site, w LocalWork, agent *sites.Config) cluster.Backe
 	panic("simulation: no cluster for site " + s.Name)
 }
 
-// LocalWork is the local work of a site: lists of jobs by group, such as a
-// simulation draws beforehand, or a feed that can be taken up anywhere, such as
-// Endless returns; nil: none.
-type LocalWork struct {
-	Lists [][]bourse.LocalJob
-	Feed  queue.Work
-	Seed  uint64
-}
-
 func queueing(s *configs.Site, w LocalWork, agent *sites.Config) cluster.Backend {
 	options := s.ClusterQueues()
 	DrawPromises(s.Name, w.Seed, options, agent)

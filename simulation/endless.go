@@ -84,7 +84,7 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error
 func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
 	w := s.Workload
 	if w.Model == "lublin" {
-		jobs, err := workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: SeedOf(seed, "site "+s.Name)}.Jobs(w.Jobs)
+		jobs, err := lublinOf(w, SeedOf(seed, "site "+s.Name)).Jobs(w.Jobs)
 		for i := range jobs {
 			if bourse.Duration(jobs[i].Submit) >= w.Days {
 				return jobs[:i], err
@@ -93,24 +93,7 @@ func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, err
 		return jobs, err
 	}
 	if w.Model == "uniform" && w.Load > 0 && w.Days == bourse.MaxDuration {
-		m := workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: SeedOf(seed, "site "+s.Name), MinNodes: w.Nodes.Lo,
-			MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
-		return m.Jobs(w.Jobs)
+		return uniformOf(w, SeedOf(seed, "site "+s.Name)).Jobs(w.Jobs)
 	}
 	return l.Local(s, seed)
-}
-
-// groupFor is the group that a job of so many nodes goes to: the first in file
-// order that can ever hold it, the largest if none can, which refuses it.
-func groupFor(nodes int, groups []bourse.Group) int {
-	largest := 0
-	for i, g := range groups {
-		if g.Nodes >= nodes {
-			return i
-		}
-		if g.Nodes > groups[largest].Nodes {
-			largest = i
-		}
-	}
-	return largest
 }

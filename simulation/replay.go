@@ -49,6 +49,9 @@ type ReplayOptions struct {
 	// before it enters the queue. Ids in the state are places in the list, from 1, as
 	// is the job's; the state is good during the call. Not with Reservations.
 	Submitted func(place int, s *backfill.State)
+	// Submits, where there is one, is told how many jobs have been submitted, of how
+	// many, each time that one is. Not of a stream, whose end nobody knows.
+	Submits func(jobs, all int)
 }
 
 // The streams of random numbers of a replay, one per purpose.
@@ -196,7 +199,9 @@ func (r *replayer) next() (bourse.LocalJob, bool) {
 		return bourse.LocalJob{}, false
 	}
 	j := r.out[r.fed].Job
-	r.fed++
+	if r.fed++; r.opt.Submits != nil {
+		r.opt.Submits(r.fed, len(r.out))
+	}
 	j.ID = int64(r.fed)
 	return j, true
 }

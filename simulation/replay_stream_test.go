@@ -102,3 +102,28 @@ func BenchmarkStreamReplay_1000000Jobs_EASY(b *testing.B) {
 		feed.Close()
 	}
 }
+
+// A large machine, where a thousand jobs run at once; the jobs are drawn beside. With one
+// node in five idle nobody waits, with one in two hundred some always do.
+func BenchmarkStreamReplay_2000000Jobs_10000Nodes_EASY(b *testing.B) {
+	const size, nodes = 2_000_000, 10_000
+	for _, load := range []int{800, 995} {
+		b.Run(fmt.Sprintf("load=%d", load), func(b *testing.B) {
+			const work = 36_909 // node-seconds of a job
+			span := bourse.Duration(int64(size) * work * 1000 / nodes * 1000 / int64(load))
+			for b.Loop() {
+				next, err := workload.Uniform{Nodes: nodes, Seed: 1}.Each(size, span)
+				if err != nil {
+					b.Fatal(err)
+				}
+				var figures Figures
+				if _, err := StreamReplay(next, ReplayOptions{Nodes: nodes, Policy: backfill.EASY}, figures.Add); err != nil {
+					b.Fatal(err)
+				}
+				if s := figures.Summary(nodes); s.Jobs != size || s.Utilisation < float64(load)/1000-0.01 {
+					b.Fatalf("%+v", s)
+				}
+			}
+		})
+	}
+}

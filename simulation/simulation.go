@@ -26,11 +26,16 @@ type Simulation struct {
 // jobs. The alternatives of cycles beyond it are not in the report.
 const keptDetail = 4 << 20
 
+// keptJobs is how long a broker of which nothing is written remembers a job that is over:
+// then ten years take no more memory than one.
+const keptJobs = 7 * bourse.Day
+
 // Record says what is kept of a run.
 type Record struct {
 	Keep   bool      // the rows of all jobs, the alternatives they had, and the pictures
 	Events io.Writer // takes every fact as it is recorded; nil: nobody
-	// Hook is called after each step, with what the agent has done; nil: nobody.
+	// Hook is called after each step, with what the agent has done; nil: nobody. Without
+	// Keep and Events a broker also says which jobs it has forgotten.
 	Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
 }
 
@@ -51,11 +56,7 @@ func (v *Violation) Unwrap() error { return v.Err }
 // Run runs the scenario with one seed, until its end. The same seed gives the
 // same report, byte for byte.
 func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
-	detail := 0
-	if rec.Keep {
-		detail = keptDetail
-	}
-	w, err := newDetailedWorld(s.Scenario, seed, s.Workloads, detail)
+	w, err := newWorld(s.Scenario, seed, s.Workloads, rec)
 	if err != nil {
 		return nil, err
 	}

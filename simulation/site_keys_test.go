@@ -25,7 +25,7 @@ func live(t *testing.T, text string) *liveWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWorld(sc, 1, NewWorkloads())
+	w, err := newWorld(sc, 1, NewWorkloads(), Record{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,17 +169,24 @@ func (l *Workloads) Local(s *configs.Site, seed uint64) ([]bourse.LocalJob, erro
 	case w.Model == "uniform":
 		return uniform(w, seed)
 	}
-	m := workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed}
-	jobs, err := m.Until(w.Days)
+	jobs, err := lublinOf(w, seed).Until(w.Days)
 	if w.Jobs > 0 && len(jobs) > w.Jobs {
 		jobs = jobs[:w.Jobs]
 	}
 	return jobs, err
 }
 
-func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
-	m := workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed, MinNodes: w.Nodes.Lo,
+func lublinOf(w *configs.Workload, seed uint64) workload.Lublin {
+	return workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed}
+}
+
+func uniformOf(w *configs.Workload, seed uint64) workload.Uniform {
+	return workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed, MinNodes: w.Nodes.Lo,
 		MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
+}
+
+func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
+	m := uniformOf(w, seed)
 	if w.Load == 0 {
 		return m.Over(w.Jobs, w.Days)
 	}
@@ -264,17 +271,4 @@ func batch(list []configs.Job) []bourse.Job {
 	}
 	slices.SortStableFunc(jobs, func(a, b bourse.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return jobs
-}
-
-// spread hands the jobs to the groups that they go to.
-func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
-	if len(groups) == 1 {
-		return [][]bourse.LocalJob{jobs}
-	}
-	lists := make([][]bourse.LocalJob, len(groups))
-	for _, j := range jobs {
-		at := groupFor(j.Nodes, groups)
-		lists[at] = append(lists[at], j)
-	}
-	return lists
 }

@@ -22,7 +22,7 @@ type world struct {
 	clusters map[agents.ID]*cluster.Agent
 	queues   map[agents.ID]*queue.Backend // of sites that have any
 	brokers  map[agents.ID]*broker.Broker
-	detail   int
+	rec      Record
 }
 
 // The addresses of agents.
@@ -32,15 +32,11 @@ func brokerID(name string) agents.ID  { return agents.ID("broker:" + name) }
 func usersID(name string) agents.ID   { return agents.ID("users:" + name) }
 
 // newWorld makes the agents of a scenario. The order in which they are added is
-// that of the scenario, each cluster before its site, sites before brokers.
-func newWorld(sc *configs.Scenario, seed uint64, load *Workloads) (*world, error) {
-	return newDetailedWorld(sc, seed, load, 0)
-}
-
-// newDetailedWorld is newWorld whose brokers record, for every hour of virtual
-// time, so many bytes of what their cycles saw and chose. Nothing else differs.
-func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail int) (*world, error) {
-	w := &world{scenario: sc, detail: detail, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
+// that of the scenario, each cluster before its site, sites before brokers. What is
+// recorded of the run says how much the brokers record and remember; nothing else
+// depends on it.
+func newWorld(sc *configs.Scenario, seed uint64, load *Workloads, rec Record) (*world, error) {
+	w := &world{scenario: sc, rec: rec, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
 		clusters: map[agents.ID]*cluster.Agent{}, queues: map[agents.ID]*queue.Backend{}, brokers: map[agents.ID]*broker.Broker{}}
 	for i := range sc.Sites {
 		if err := w.addSite(&sc.Sites[i], seed, load); err != nil {
@@ -57,7 +53,7 @@ func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail
 
 // addSite adds a site and its cluster.
 func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
-	jobs, err := load.Local(s, seed)
+	work, err := load.work(s, seed)
 	if err != nil {
 		return err
 	}
@@ -65,7 +61,7 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	if err != nil {
 		return err
 	}
-	nodes := NewBackend(s, LocalWork{Lists: spread(jobs, s.Groups), Seed: seed}, &cfg)
+	nodes := NewBackend(s, work, &cfg)
 	if q, ok := nodes.(*queue.Backend); ok {
 		w.queues[siteID(s.Name)] = q
 	}
@@ -101,7 +97,11 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 			cfg.Sites = append(cfg.Sites, siteID(s.Name))
 		}
 	}
-	cfg.Explain = w.detail
+	if w.rec.Keep {
+		cfg.Explain = keptDetail
+	} else if w.rec.Events == nil && b.Workload != nil { // nobody reads what is forgotten, and no job comes after another
+		cfg.KeepJobs = keptJobs
+	}
 	cfg.Nonce, cfg.Draws = SeedOf(seed, "nonce "+b.Name), SeedOf(seed, "draws "+b.Name)
 	if err := cfg.Validate(); err != nil {
 		return err

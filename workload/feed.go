@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -24,6 +25,8 @@ type Feed struct {
 	quit    chan struct{}
 	ahead   *ahead
 	file    *os.File
+	read    atomic.Int64 // bytes of the file
+	size    int64
 
 	// Of the reading goroutine until batches is closed.
 	parser *parser
@@ -58,13 +61,15 @@ func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
 		parser: newParser(path, opt),
 	}
 	f.parser.t.Records = make([]Record, 0, 4096)
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		file.Close()
-		return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
+	if info, err := file.Stat(); err == nil {
+		if f.size = info.Size(); info.IsDir() {
+			file.Close()
+			return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
+		}
 	}
-	in := io.Reader(file)
+	in := io.Reader(tracked{file, &f.read})
 	if zipped(path) {
-		if in, err = gzip.NewReader(file); err != nil {
+		if in, err = gzip.NewReader(in); err != nil {
 			file.Close()
 			return nil, fmt.Errorf("%s: ends in .gz and is not gzip: %w", path, err)
 		}
@@ -84,6 +89,22 @@ func (f *Feed) Next() (j bourse.LocalJob, ok bool) {
 	}
 	j, f.batch = f.batch[0], f.batch[1:]
 	return j, true
+}
+
+// Read is how many bytes of the file have been read, and how many there are. It may be
+// asked at any time.
+func (f *Feed) Read() (done, size int64) { return f.read.Load(), f.size }
+
+// tracked counts the bytes that are read.
+type tracked struct {
+	io.Reader
+	n *atomic.Int64
+}
+
+func (c tracked) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n.Add(int64(n))
+	return n, err
 }
 
 // End reads what is left and says what became of the trace, which has no records here:

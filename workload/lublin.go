@@ -102,30 +102,44 @@ func (m Lublin) All() (iter.Seq[bourse.LocalJob], error) {
 
 func (m Lublin) all() iter.Seq[bourse.LocalJob] {
 	return func(yield func(bourse.LocalJob) bool) {
-		arrive := newArrivals(stream(m.Seed, "lublin gaps"), m.factor())
-		size := newSizes(m.Nodes)
-		sizes := rand.New(stream(m.Seed, "lublin nodes"))
-		runs := stream(m.Seed, "lublin runs")
-		estimates := rand.New(stream(m.Seed, "lublin estimates"))
-		for id := int64(1); ; id++ {
-			at := arrive.next()
-			if !(at <= float64(maxSeconds)) {
-				return
-			}
-			n := size.draw(sizes)
-			run := drawRun(n, runs)
-			ok := yield(bourse.LocalJob{
-				ID:       id,
-				Submit:   bourse.Time(at) * bourse.Time(bourse.Second),
-				Run:      run,
-				Estimate: drawEstimate(run, estimates),
-				Nodes:    n,
-				User:     -1,
-			})
-			if !ok {
-				return
-			}
+		next := m.each()
+		for j, ok := next(); ok && yield(j); {
+			j, ok = next()
 		}
+	}
+}
+
+// Each hands out the jobs of All one by one, whenever it is asked.
+func (m Lublin) Each() (next func() (bourse.LocalJob, bool), err error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m.each(), nil
+}
+
+func (m Lublin) each() func() (bourse.LocalJob, bool) {
+	arrive := newArrivals(stream(m.Seed, "lublin gaps"), m.factor())
+	size := newSizes(m.Nodes)
+	sizes := rand.New(stream(m.Seed, "lublin nodes"))
+	runs := stream(m.Seed, "lublin runs")
+	estimates := rand.New(stream(m.Seed, "lublin estimates"))
+	id := int64(0)
+	return func() (j bourse.LocalJob, ok bool) {
+		at := arrive.next()
+		if !(at <= float64(maxSeconds)) {
+			return j, false
+		}
+		n := size.draw(sizes)
+		run := drawRun(n, runs)
+		id++
+		return bourse.LocalJob{
+			ID:       id,
+			Submit:   bourse.Time(at) * bourse.Time(bourse.Second),
+			Run:      run,
+			Estimate: drawEstimate(run, estimates),
+			Nodes:    n,
+			User:     -1,
+		}, true
 	}
 }
 

@@ -39,27 +39,46 @@ func (m Uniform) Jobs(n int) ([]bourse.LocalJob, error) {
 
 // Until draws as many jobs before span as meet Load in expectation.
 func (m Uniform) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
+	n, err := m.Count(span)
+	if n == 0 || err != nil {
+		return nil, err
+	}
+	return m.Over(n, span)
+}
+
+// Count is how many jobs before span meet Load in expectation.
+func (m Uniform) Count(span bourse.Duration) (int, error) {
 	m, err := m.filled()
 	if err == nil {
 		err = cmp.Or(checkSpan(span), checkLoad(m.Load))
 	}
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	n := math.Round(m.Load * float64(m.Nodes) * span.Seconds() / m.meanWork())
 	if n > maxModelJobs {
-		return nil, fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
+		return 0, fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
 	}
-	if n == 0 {
-		return nil, nil
-	}
-	return m.Over(int(n), span)
+	return int(n), nil
 }
 
 // Over draws n jobs submitted before span, whatever the load.
 func (m Uniform) Over(n int, span bourse.Duration) ([]bourse.LocalJob, error) {
-	m, err := m.filled()
-	if err == nil {
+	next, err := m.Each(n, span)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]bourse.LocalJob, n)
+	for i := range jobs {
+		jobs[i], _ = next()
+	}
+	return jobs, nil
+}
+
+// Each hands out the jobs of Over one by one, whenever it is asked. Their submits are
+// drawn at once, 8 bytes a job, since they must be in order.
+func (m Uniform) Each(n int, span bourse.Duration) (next func() (bourse.LocalJob, bool), err error) {
+	if m, err = m.filled(); err == nil {
 		err = cmp.Or(checkJobs(n), checkSpan(span))
 	}
 	if err != nil {
@@ -69,19 +88,22 @@ func (m Uniform) Over(n int, span bourse.Duration) ([]bourse.LocalJob, error) {
 	nodes := rand.New(stream(m.Seed, "uniform nodes"))
 	runs := rand.New(stream(m.Seed, "uniform runs"))
 	estimates := rand.New(stream(m.Seed, "uniform estimates"))
-	jobs := make([]bourse.LocalJob, n)
-	for i := range jobs {
+	id := int64(0)
+	return func() (j bourse.LocalJob, ok bool) {
+		if id == int64(n) {
+			return j, false
+		}
 		run := drawLength(m.MinRun, m.MaxRun, runs)
-		jobs[i] = bourse.LocalJob{
-			ID:       int64(i + 1),
-			Submit:   submits[i],
+		id++
+		return bourse.LocalJob{
+			ID:       id,
+			Submit:   submits[id-1],
 			Run:      run,
 			Estimate: drawEstimate(run, estimates),
 			Nodes:    m.MinNodes + nodes.IntN(m.MaxNodes-m.MinNodes+1),
 			User:     -1,
-		}
-	}
-	return jobs, nil
+		}, true
+	}, nil
 }
 
 // filled checks the model and puts the defaults in.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Without a terminal, as in a log, the first line comes after sayFirst and then one
@@ -17,16 +20,22 @@ const (
 	sayEvery = time.Minute
 )
 
-// progress shows how much of long work is done: by a bar on a terminal, by a line now
-// and then elsewhere.
+// A bar of one piece of work appears after drawAfter.
+const drawAfter = 2 * time.Second
+
+// progress shows how much of long work is done, and how long the rest takes if it goes on
+// like that: by a bar on a terminal, by a line now and then elsewhere.
 type progress struct {
 	out  io.Writer
 	what string // is counted
 	bar  *progressbar.ProgressBar
 
-	lines     bool // not a bar
-	now       func() time.Time
-	began, at time.Time // the next line
+	lines        bool // not a bar
+	now          func() time.Time
+	began, at    time.Time // at: the next line
+	last         time.Time // of set
+	first, total int       // done before it began; of how many
+	done         int       // with part: thousandths
 }
 
 // newProgress returns what shows the progress of something countable.
@@ -37,33 +46,104 @@ func newProgress(stderr io.Writer, what string) *progress {
 
 func newProgressAt(stderr io.Writer, what string, terminal bool, now func() time.Time) *progress {
 	began := now()
-	return &progress{out: stderr, what: what, lines: !terminal, now: now, began: began, at: began.Add(sayFirst)}
+	return &progress{out: stderr, what: what, lines: !terminal, now: now, began: began, last: began, at: began.Add(sayFirst)}
 }
 
-// set shows that so much of the work is done. One piece of work has no bar.
+// start shows work of which a part was done before: of the time that it takes this says
+// nothing.
+func (p *progress) start(done, total int) {
+	p.first, p.total, p.done = done, total, done
+	p.set(done, total)
+}
+
+// set shows that so much of the work is done. One piece of work has no bar of this kind.
+// Another total, or less done than before, is other work, which began when the last piece
+// was done.
 func (p *progress) set(done, total int) {
 	if total < 2 {
 		return
 	}
+	now := p.now()
+	if total != p.total || done < p.done {
+		if p.total > 0 {
+			p.began = p.last
+		}
+		p.first, p.total = 0, total
+	}
+	p.last, p.done = now, done
 	if p.lines {
-		p.say(done, total)
+		p.say(now, done)
 		return
 	}
 	if p.bar == nil || p.bar.GetMax() != total {
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.out),
-			progressbar.OptionSetDescription(p.what), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+		p.bar = progressbar.NewOptions(total, append(p.options(), progressbar.OptionShowCount())...)
+	}
+	p.draw(now, done)
+}
+
+// part shows how much is done of one piece of work: on a terminal, once it has taken a
+// while. It costs next to nothing unless another thousandth is done.
+func (p *progress) part(done, total int64) {
+	const whole = 1000
+	if p.lines || total <= 0 {
+		return
+	}
+	k := int(float64(done) / float64(total) * whole)
+	if k <= p.done || k > whole {
+		return
+	}
+	now := p.now()
+	if p.done = k; now.Sub(p.began) < drawAfter {
+		return
+	}
+	if p.total = whole; p.bar == nil {
+		p.bar = progressbar.NewOptions(whole, p.options()...)
+	}
+	p.draw(now, k)
+}
+
+// through shows how far a world has come on its way to an instant: a hook of its steps,
+// nil where nothing would be shown.
+func (p *progress) through(until bourse.Time) func(bourse.Time, agents.ID, *agents.Outbox) {
+	if p.lines {
+		return nil
+	}
+	return func(now bourse.Time, _ agents.ID, _ *agents.Outbox) { p.part(int64(now), int64(until)) }
+}
+
+func (p *progress) options() []progressbar.Option {
+	return []progressbar.Option{progressbar.OptionSetWriter(p.out), progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.what)}
+}
+
+// draw draws the bar.
+func (p *progress) draw(now time.Time, done int) {
+	if left, known := p.left(now, done); known {
+		p.bar.Describe(p.what + ", " + left + " left")
 	}
 	_ = p.bar.Set(done) // it can only fail to draw
 }
 
+// left is how long the rest takes if it goes on as so far.
+func (p *progress) left(now time.Time, done int) (string, bool) {
+	if done <= p.first || done >= p.total {
+		return "", false
+	}
+	took := now.Sub(p.began)
+	return time.Duration(float64(took) / float64(done-p.first) * float64(p.total-done)).Round(time.Second).String(), true
+}
+
 // say writes a line if it is time for one.
-func (p *progress) say(done, total int) {
-	now := p.now()
-	if done == total || now.Before(p.at) {
+func (p *progress) say(now time.Time, done int) {
+	if done == p.total || now.Before(p.at) {
 		return
 	}
 	p.at = now.Add(sayEvery)
-	fmt.Fprintf(p.out, "%d of %d %s, after %s\n", done, total, p.what, now.Sub(p.began).Round(time.Second))
+	line := fmt.Sprintf("%d of %d %s, after %s", done, p.total, p.what, now.Sub(p.began).Round(time.Second))
+	if left, known := p.left(now, done); known {
+		line += ", about " + left + " left"
+	}
+	fmt.Fprintln(p.out, line)
 }
 
 // clear takes the bar away.

@@ -139,9 +139,12 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if len(jobs) == 0 {
 		return fmt.Errorf("%s: no jobs are left of %d records", file, len(trace.Records))
 	}
+	bar := newProgress(messages, "replayed")
+	opt.Submits = func(jobs, all int) { bar.part(int64(jobs), int64(all)) }
 	began := time.Now()
 	result, err := simulation.RunReplay(jobs, opt)
 	took := time.Since(began)
+	bar.clear()
 	if err != nil {
 		var over *simulation.OverloadError
 		if errors.As(err, &over) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
@@ -30,15 +31,18 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	var refused int
 	var log *logged
 	var said delayed
+	bar := newProgress(messages, "replayed")
+	defer bar.clear()
 	replay := func(rows *bufio.Writer) error {
 		first, some := feed.Next()
 		if some { // else End says why there is none
 			err = r.size(&opt, file, &feed.Header, &said)
 		}
 		if some && err == nil {
-			refused, err = simulation.StreamReplay(from(first, feed.Next), opt, rowsOf(&figures, rows))
+			refused, err = simulation.StreamReplay(from(first, watched(feed, bar)), opt, rowsOf(&figures, rows))
 		}
 		trace, records, tally, broken := feed.End()
+		bar.clear()
 		var over *simulation.OverloadError
 		switch {
 		case broken != nil: // what was read too late to be refused first comes first
@@ -101,6 +105,18 @@ func rowsOf(figures *simulation.Figures, rows *bufio.Writer) func(*simulation.Ou
 			b = appendJob(b[:0], o)
 			_, _ = rows.Write(b) // Flush tells
 		}
+	}
+}
+
+// watched is the feed's Next that shows how much of the file has been read.
+func watched(feed *workload.Feed, bar *progress) func() (bourse.LocalJob, bool) {
+	const each = 4096 // jobs
+	n := 0
+	return func() (bourse.LocalJob, bool) {
+		if n++; n%each == 0 {
+			bar.part(feed.Read())
+		}
+		return feed.Next()
 	}
 }
 

@@ -39,7 +39,11 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		root.AddCommand(g.commands...)
 	}
 	completeArguments(root)
-	wrapHelp(root)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		wrapHelp(cmd)
+		help(cmd, args)
+	})
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", helpWidth)))
 	return root
 }
@@ -72,8 +76,8 @@ func definition(word, is string, column int) string {
 	return fmt.Sprintf("  %-*s%s\n", column-2, word, strings.ReplaceAll(is, "\n", "\n"+strings.Repeat(" ", column)))
 }
 
-// wrapHelp wraps what commands say of themselves to helpWidth; what is indented, such
-// as a list, stays as it is.
+// wrapHelp wraps what a command says of itself to helpWidth; what is indented, such as a
+// list, stays as it is.
 func wrapHelp(cmd *cobra.Command) {
 	paragraphs := strings.Split(cmd.Long, "\n\n")
 	for i, p := range paragraphs {
@@ -82,9 +86,6 @@ func wrapHelp(cmd *cobra.Command) {
 		}
 	}
 	cmd.Long = strings.Join(paragraphs, "\n\n")
-	for _, c := range cmd.Commands() {
-		wrapHelp(c)
-	}
 }
 
 // writeJSON writes v as indented JSON with a newline, the form of every --json.

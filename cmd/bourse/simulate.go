@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
@@ -208,6 +209,10 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	})()
 	bar := newProgress(stderr, "seeds")
 	defer bar.clear()
+	if bar.start(0, f.runs); f.runs == 1 {
+		bar.what = "simulated"
+		rec.Hook = bar.through(bourse.Time(sim.Scenario.Until))
+	}
 	var first *report.Report
 	var all []report.Summary
 	err = sim.RunSeeds(f.seed, f.runs, rec, func(r *report.Report) error {

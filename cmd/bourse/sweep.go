@@ -129,7 +129,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sheet.wanted())
 	}
 	bar := newProgress(stderr, "runs")
-	bar.set(sheet.finished(), sheet.wanted())
+	bar.start(sheet.finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failed(err)

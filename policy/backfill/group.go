@@ -20,8 +20,8 @@ type Group struct {
 	nodes    int
 	policy   Policy
 	now      bourse.Time
-	free     bourse.Profile     // nodes less running less reserved, opens at now
-	running  []Running          // by End, then ID
+	free     bourse.Profile // nodes less running less reserved, opens at now
+	running  runners
 	ids      map[int64]struct{} // of the jobs that wait or run
 	reserved []Reserved         // by Start, then ID
 	resEnd   bourse.Time        // earliest end of a reservation
@@ -193,7 +193,7 @@ func (g *Group) End(id int64, planned bourse.Time) {
 	if planned < g.now {
 		panic(fmt.Sprintf("backfill: job %d ran past its end %v, now %v", id, planned, g.now))
 	}
-	r := g.takeRunning(id, planned)
+	r := g.running.take(id, planned)
 	delete(g.ids, id)
 	if g.sure != nil && r.Last() > g.now {
 		g.sure.Add(g.now, r.Last(), r.Nodes)
@@ -219,15 +219,15 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 // whether it could: not if a reservation needs the nodes, which it never does up to
 // the job's limit. Guarantees are re-placed as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
-	x, end := &g.running[g.findRunning(id, planned)], planned.Add(d)
+	x, end := g.running.find(id, planned), planned.Add(d)
 	if g.free.Min(planned, end) < x.Nodes || !g.outlive(x, end) {
 		return false
 	}
 	g.settle() // while the job runs, as gates see it
-	r := g.takeRunning(id, planned)
+	r := g.running.take(id, planned)
 	g.free.Add(planned, end, -r.Nodes)
 	r.End = end
-	g.putRunning(r)
+	g.running.put(r)
 	g.displace(planned, r.End, r.Nodes)
 	return true
 }
@@ -303,7 +303,7 @@ func (g *Group) State() *State {
 	}
 	g.state = State{
 		Now: g.now, Nodes: g.nodes, Policy: g.policy,
-		Free: g.free, Running: g.running, Reserved: g.reserved,
+		Free: g.free, Running: g.running.list(), Reserved: g.reserved,
 		Queue: g.line.jobs[g.line.head:], Sure: g.sure,
 	}
 	return &g.state
@@ -311,38 +311,4 @@ func (g *Group) State() *State {
 
 func compareReserved(a, b Reserved) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
-}
-
-// searchRunning is where a job of that planned end stands among the running, or
-// would.
-func (g *Group) searchRunning(end bourse.Time, id int64) int {
-	low, high := 0, len(g.running)
-	for low < high {
-		mid := int(uint(low+high) >> 1)
-		if r := &g.running[mid]; r.End < end || r.End == end && r.ID < id {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low
-}
-
-func (g *Group) putRunning(r Running) {
-	g.running = slices.Insert(g.running, g.searchRunning(r.End, r.ID), r)
-}
-
-func (g *Group) findRunning(id int64, planned bourse.Time) int {
-	i := g.searchRunning(planned, id)
-	if i == len(g.running) || g.running[i].ID != id {
-		panic(fmt.Sprintf("backfill: job %d does not run until %v", id, planned))
-	}
-	return i
-}
-
-func (g *Group) takeRunning(id int64, planned bourse.Time) Running {
-	i := g.findRunning(id, planned)
-	r := g.running[i]
-	g.running = slices.Delete(g.running, i, i+1)
-	return r
 }

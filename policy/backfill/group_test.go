@@ -59,7 +59,7 @@ type gate struct {
 
 func (x gate) Open(q *Queued) bool {
 	n := 0
-	for _, r := range x.g.running {
+	for _, r := range x.g.running.list() {
 		if r.ID%3 == q.ID%3 {
 			n++
 		}

@@ -132,5 +132,5 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 		}
 		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
 	}
-	g.time.reset(g.free, g.running, g.reserved, l.jobs)
+	g.time.reset(g.free, g.running.list(), g.reserved, l.jobs)
 }

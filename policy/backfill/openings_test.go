@@ -43,14 +43,14 @@ func TestCompress_MarksChangeNothing(t *testing.T) {
 			g.Arrive(Queued{ID: int64(id), Nodes: sizes[r.IntN(len(sizes))],
 				Estimate: bourse.Duration(minutes[r.IntN(len(minutes))]) * bourse.Minute})
 		}
-		for g.Pass(); len(g.running) > 0; g.Pass() {
+		for g.Pass(); len(g.running.list()) > 0; g.Pass() {
 			later := g.now.Add(bourse.Duration(r.IntN(300)) * bourse.Minute)
-			g.Advance(min(later, g.running[0].End, g.Next()))
-			for len(g.running) > 0 && g.running[0].End <= g.now {
-				g.End(g.running[0].ID, g.running[0].End)
+			g.Advance(min(later, g.running.list()[0].End, g.Next()))
+			for len(g.running.list()) > 0 && g.running.list()[0].End <= g.now {
+				g.End(g.running.list()[0].ID, g.running.list()[0].End)
 			}
-			if n := len(g.running); n > 0 {
-				early := g.running[r.IntN(n)]
+			if n := len(g.running.list()); n > 0 {
+				early := g.running.list()[r.IntN(n)]
 				g.End(early.ID, early.End)
 			}
 			if !g.again {

@@ -17,8 +17,8 @@ import (
 // ended early, newcomers get theirs, and those guaranteed this instant start.
 func (g *Group) Pass() []Start {
 	g.starts = g.starts[:0]
-	if len(g.running) > 0 && g.running[0].End <= g.now {
-		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", g.running[0].ID, g.now))
+	if r := g.running.first(); r != nil && r.End <= g.now {
+		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", r.ID, g.now))
 	}
 	if g.gate != nil {
 		return g.passLimited()
@@ -48,7 +48,7 @@ func (g *Group) startHeads(i int) int {
 	l := &g.line
 	for i = max(i, l.head); i == l.head && i < len(l.jobs); i = max(i, l.head) {
 		q := &l.jobs[i]
-		if q.Nodes > g.free[0].Free || g.free.Min(g.now, g.now.Add(q.Estimate)) < q.Nodes || !g.mayRun(q) {
+		if q.Nodes > g.free[0].Free || !g.lasts(q) || !g.mayRun(q) {
 			return i + 1
 		}
 		kind := Waited
@@ -60,12 +60,18 @@ func (g *Group) startHeads(i int) int {
 	return i
 }
 
+// lasts reports whether the nodes that a job needs and that are free now stay so for its
+// estimate. Running jobs only give nodes back: it costs a walk where some are reserved.
+func (g *Group) lasts(q *Queued) bool {
+	return len(g.reserved) == 0 || g.free.Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes
+}
+
 // fill starts the jobs from line index i on that fit beside the holds of the
 // jobs before them. Every live job before i is blocked. Holds are put off until
 // a job is met that fits without them: nothing that starts lies between, so
 // each is found in the profile that it would have had at its turn.
 func (g *Group) fill(i int) {
-	for {
+	for i < len(g.line.jobs) { // else nobody is left to ask what is free for
 		if g.workOK {
 			g.horizon.look(g.work)
 		} else {
@@ -155,7 +161,7 @@ func (g *Group) start(i int, kind Class) {
 		r.Limit = g.now.Add(q.Longest())
 		g.sure.Add(g.now, r.Limit, -q.Nodes)
 	}
-	g.putRunning(r)
+	g.running.put(r)
 	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
 	if g.gate != nil {
 		g.gate.Started(&g.starts[len(g.starts)-1].Queued)

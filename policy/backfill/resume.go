@@ -21,7 +21,7 @@ func (g *Group) Resume(r Running) bool {
 		g.displace(g.now, r.End, r.Nodes)
 	}
 	g.ids[r.ID] = struct{}{}
-	g.putRunning(r)
+	g.running.put(r)
 	return true
 }
 
@@ -32,7 +32,8 @@ func (g *Group) Resume(r Running) bool {
 func Restore(s *State) *Group {
 	c := s.Clone()
 	g := New(c.Nodes, c.Policy, c.Now)
-	g.free, g.running, g.reserved = c.Free, c.Running, c.Reserved
+	g.free, g.reserved = c.Free, c.Reserved
+	g.running.load(c.Running)
 	if c.Sure != nil {
 		g.Predict()
 		g.sure = c.Sure
@@ -42,8 +43,8 @@ func Restore(s *State) *Group {
 	}
 	g.line.jobs = c.Queue
 	g.line.resum(0)
-	for i := range g.running {
-		g.ids[g.running[i].ID] = struct{}{}
+	for i := range c.Running {
+		g.ids[c.Running[i].ID] = struct{}{}
 	}
 	for i := range g.line.jobs {
 		g.ids[g.line.jobs[i].ID] = struct{}{}
@@ -56,6 +57,6 @@ func Restore(s *State) *Group {
 	for i := range g.line.jobs {
 		g.due = min(g.due, g.line.jobs[i].Guarantee)
 	}
-	g.time.reset(g.free, g.running, g.reserved, g.line.jobs)
+	g.time.reset(g.free, c.Running, g.reserved, g.line.jobs)
 	return g
 }

@@ -1,0 +1,57 @@
+package backfill
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+
+	"pgregory.net/rapid"
+)
+
+// A plain list, sorted after each change, is the naive twin of the blocks.
+func TestRunners_EqualASortedList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var r runners
+		var want []Running
+		id := int64(0)
+		for range rapid.IntRange(1, 12).Draw(t, "waves") {
+			put := rapid.IntRange(0, 3*fullBlock).Draw(t, "put")
+			draw := rapid.Uint64().Draw(t, "ends")
+			for range put {
+				id++
+				draw = draw*6364136223846793005 + 1442695040888963407
+				x := Running{ID: id, Nodes: 1, End: bourse.Time(draw >> 33 % 500)}
+				r.put(x)
+				want = append(want, x)
+			}
+			order := func(a, b Running) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID)) }
+			slices.SortFunc(want, order)
+			for range rapid.IntRange(0, len(want)).Draw(t, "taken") {
+				draw = draw*6364136223846793005 + 1442695040888963407
+				i := int(draw >> 33 % uint64(len(want)))
+				if x := r.take(want[i].ID, want[i].End); x != want[i] {
+					t.Fatalf("took %v, want %v", x, want[i])
+				}
+				want = slices.Delete(want, i, i+1)
+			}
+			if !slices.Equal(r.list(), want) {
+				t.Fatalf("%d run, in another order or others than %d", len(r.list()), len(want))
+			}
+			if x := r.first(); (x == nil) != (len(want) == 0) || x != nil && *x != want[0] {
+				t.Fatalf("the first is %v", x)
+			}
+			for i := range want {
+				if x := r.find(want[i].ID, want[i].End); *x != want[i] {
+					t.Fatalf("found %v, want %v", *x, want[i])
+				}
+			}
+			var again runners
+			if again.load(want); !slices.Equal(again.list(), want) {
+				t.Fatal("loaded, it is another list")
+			}
+		}
+	})
+}

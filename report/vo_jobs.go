@@ -1,0 +1,70 @@
+package report
+
+import "github.com/bourse-grid/bourse"
+
+// voJobs sums up jobs of a VO. The sums are of whole numbers: the order in which jobs are
+// added does not show. Of a job that was placed 8 bytes are kept, for the share of them
+// that finish within some time.
+type voJobs struct {
+	jobs                 JobSummary
+	wait, time, response bourse.Duration
+	finish               []bourse.Duration
+	nodes                int64 // milliseconds
+	waiting, unplaced    bourse.Credits
+}
+
+// add adds a job; urgency is that of jobs that have none of their own.
+func (v *voJobs) add(j *voJob, urgency bourse.Urgency) {
+	if !j.served() {
+		v.leave(j)
+		return
+	}
+	v.jobs.Placed++
+	if j.tx.sites() > 1 {
+		v.jobs.CoAllocated++
+	}
+	start, end := j.tx.window()
+	v.wait += start.Sub(j.Submit)
+	v.time += end.Sub(start)
+	v.finish = append(v.finish, end.Sub(j.Submit))
+	v.nodes += j.tx.nodeTime()
+	hour := j.Urgency.Else(urgency).Of(j.Budget)
+	v.waiting = v.waiting.Plus(bourse.Cost(bourse.Price(hour), end.Sub(j.Ready)))
+	if at, ok := j.tx.finished(); ok {
+		v.jobs.Done++
+		v.response += at.Sub(j.Submit)
+	}
+}
+
+// leave adds a job that had no window, or whose user gave it up before.
+func (v *voJobs) leave(j *voJob) {
+	switch {
+	case j.state == bourse.JobWithdrawn && j.byUser:
+		v.jobs.Withdrawn++
+		v.jobs.GivenUp++
+		return
+	case j.state == bourse.JobAbandoned:
+		v.jobs.Abandoned++
+	case j.state == bourse.JobWithdrawn:
+		v.jobs.Withdrawn++
+	default:
+		v.jobs.Waiting++
+	}
+	if v.jobs.Unplaced == nil {
+		v.jobs.Unplaced = map[bourse.Code]int{}
+	}
+	v.jobs.Unplaced[j.reason.Code]++
+	v.unplaced = v.unplaced.Plus(j.Budget)
+}
+
+// summary writes the sums where they belong.
+func (v *voJobs) summary(sum *BrokerSummary) {
+	sum.Jobs = v.jobs
+	if sum.Jobs.Unplaced == nil {
+		sum.Jobs.Unplaced = map[bourse.Code]int{}
+	}
+	sum.MeanWait, sum.MeanTime = mean(v.wait, v.jobs.Placed), mean(v.time, v.jobs.Placed)
+	sum.MeanFinish, sum.Finish90 = meanAnd90(v.finish)
+	sum.MeanResponse = mean(v.response, v.jobs.Done)
+	sum.Value.Waiting, sum.Value.Unplaced = v.waiting, v.unplaced
+}

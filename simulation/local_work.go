@@ -1,0 +1,116 @@
+package simulation
+
+import (
+	"math"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// LocalWork is the local work of a site: lists of jobs by group, such as are made of a
+// trace, or a feed: one that can be taken up anywhere, such as Endless returns, or one
+// for a single life; nil: none.
+type LocalWork struct {
+	Lists [][]bourse.LocalJob
+	Feed  queue.Work
+	Seed  uint64
+}
+
+// work is a site's local work for one run. What a model draws is drawn when it is needed,
+// and takes no memory before; nodes that are shared have lists.
+func (l *Workloads) work(s *configs.Site, seed uint64) (LocalWork, error) {
+	if s.Workload == nil || s.Workload.Trace != "" || s.Shared != nil {
+		jobs, err := l.Local(s, seed)
+		return LocalWork{Lists: spread(jobs, s.Groups), Seed: seed}, err
+	}
+	next, err := model(s.Workload, SeedOf(seed, "site "+s.Name))
+	return LocalWork{Feed: spreading(next, s.Groups), Seed: seed}, err
+}
+
+// model hands out the jobs of a workload's model one by one: those of Workloads.Local.
+func model(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), error) {
+	next, err := drawing(w, seed)
+	left := w.Jobs
+	if left == 0 {
+		left = math.MaxInt
+	}
+	return func() (j bourse.LocalJob, ok bool) {
+		if left == 0 {
+			return j, false
+		}
+		if j, ok = next(); !ok || j.Submit >= bourse.Time(w.Days) {
+			left = 0
+			return bourse.LocalJob{}, false
+		}
+		left--
+		return j, true
+	}, err
+}
+
+// drawing is what draws them, without an end by number.
+func drawing(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), error) {
+	if w.Model != "uniform" {
+		return lublinOf(w, seed).Each()
+	}
+	m, n := uniformOf(w, seed), w.Jobs
+	if w.Load > 0 {
+		var err error
+		if n, err = m.Count(w.Days); n == 0 || err != nil {
+			return queue.Jobs(nil), err
+		}
+	}
+	return m.Each(n, w.Days)
+}
+
+// spread hands the jobs to the groups that they go to.
+func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
+	if len(groups) == 1 {
+		return [][]bourse.LocalJob{jobs}
+	}
+	lists := make([][]bourse.LocalJob, len(groups))
+	for _, j := range jobs {
+		at := groupFor(j.Nodes, groups)
+		lists[at] = append(lists[at], j)
+	}
+	return lists
+}
+
+// spreading is spread of jobs that come one by one, for one life. The jobs of other groups
+// that come before a group's next one are kept until these ask for them.
+func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group) queue.Work {
+	if len(groups) == 1 {
+		return func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return next }
+	}
+	kept := make([][]bourse.LocalJob, len(groups))
+	return func(group int, _, _ bourse.Time) func() (bourse.LocalJob, bool) {
+		return func() (bourse.LocalJob, bool) {
+			for len(kept[group]) == 0 {
+				j, ok := next()
+				if !ok {
+					return j, false
+				}
+				at := groupFor(j.Nodes, groups)
+				kept[at] = append(kept[at], j)
+			}
+			j := kept[group][0]
+			kept[group] = kept[group][1:]
+			return j, true
+		}
+	}
+}
+
+// groupFor is the group that a job of so many nodes goes to: the first in file
+// order that can ever hold it, the largest if none can, which refuses it.
+func groupFor(nodes int, groups []bourse.Group) int {
+	largest := 0
+	for i, g := range groups {
+		if g.Nodes >= nodes {
+			return i
+		}
+		if g.Nodes > groups[largest].Nodes {
+			largest = i
+		}
+	}
+	return largest
+}
