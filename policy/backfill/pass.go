@@ -20,6 +20,7 @@ func (g *Group) Pass() []Start {
 	if len(g.running) > 0 && g.running[0].End <= g.now {
 		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", g.running[0].ID, g.now))
 	}
+	g.rank()
 	if g.gate != nil {
 		return g.passLimited()
 	}
