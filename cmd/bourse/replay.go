@@ -193,6 +193,8 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
 		return opt, read, errors.New("limits of users and jobs: must be above 0, or 0 for none")
+	case r.halfLife != 0 && !r.policy.Fair:
+		return opt, read, fmt.Errorf("--half-life %s: nothing decays under --policy %v; write --policy %v", r.halfLife.Words(), r.policy, backfill.EASYFair)
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be a number of jobs above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
