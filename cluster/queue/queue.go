@@ -150,11 +150,6 @@ func New(opt Options) *Queue {
 	return q
 }
 
-// had is what the user of a job that waits has had.
-func (q *Queue) had(w *backfill.Queued) uint64 {
-	return q.past.Of(q.jobs[w.Ref].job.User, q.group.Now())
-}
-
 // nobody watches.
 type nobody struct{}
 
@@ -427,16 +422,6 @@ func (q *Queue) endJobs(now bourse.Time) {
 		q.ends.push(end{min(e.start.Add(e.job.Run), e.plan), x.id, x.ref})
 	}
 	q.over = q.over[:0]
-}
-
-// learn takes note of a run that has ended.
-func (q *Queue) learn(now bourse.Time, j *bourse.LocalJob, run bourse.Duration) {
-	if q.predictor != nil {
-		q.predictor.Learn(j, j.Limit(), run)
-	}
-	if q.past != nil {
-		q.past.Ended(j.User, j.Nodes, now)
-	}
 }
 
 func (q *Queue) end(now bourse.Time, x end) {
