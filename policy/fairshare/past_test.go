@@ -125,6 +125,24 @@ func TestPast_HasBounds(t *testing.T) {
 	}
 }
 
+// A half-life that is not given is seven days, and what is loaded takes the place of what was.
+func TestPast_BeginsAnew(t *testing.T) {
+	t.Parallel()
+	p, week := New(0), New(7*bourse.Day)
+	for _, x := range []*Past{p, week} {
+		x.Began(1, 4, 0)
+		x.Ended(1, 4, bourse.Time(bourse.Day))
+	}
+	at := bourse.Time(30 * bourse.Day)
+	if p.Of(1, at) != week.Of(1, at) || p.Of(1, at) == 0 {
+		t.Errorf("%d and %d are left", p.Of(1, at), week.Of(1, at))
+	}
+	p.Load([]bourse.UserShare{{User: 2, Had: 9, Since: at}})
+	if p.Of(1, at) != 0 || p.Of(2, at) != 9 {
+		t.Errorf("user 1 has had %d, user 2 %d", p.Of(1, at), p.Of(2, at))
+	}
+}
+
 func BenchmarkPast_Of1000Users(b *testing.B) {
 	p := New(HalfLife)
 	for user := range int64(1000) {
