@@ -165,6 +165,14 @@ type (
 		Submit   Time          `json:"submit"`             // of the job that was taken last
 		Taken    int           `json:"taken"`              // how many of that submit
 		Learned  *LearnedRuns  `json:"learned,omitempty"`  // of runs that have ended
+		Shares   []UserShare   `json:"shares,omitempty"`   // of fair share, by user
+	}
+	// UserShare is what a user has had of a group's nodes, for fair share.
+	UserShare struct {
+		User  int64  `json:"user"`
+		Had   uint64 `json:"had,omitempty"` // node-milliseconds, less what has decayed by Since
+		Since Time   `json:"since"`
+		Nodes int    `json:"nodes,omitempty"` // it has now
 	}
 	// LearnedRuns are what a group of nodes predicts runs by.
 	LearnedRuns struct {

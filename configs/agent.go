@@ -56,7 +56,7 @@ func (s *Site) ClusterQueues() []queue.Options {
 	out := make([]queue.Options, len(s.Groups))
 	for i, g := range s.Groups {
 		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
-			Estimates: s.estimates(), Limits: s.JobLimits}
+			Estimates: s.estimates(), HalfLife: s.HalfLife, Limits: s.JobLimits}
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-var policies = []string{"fcfs", "easy", "conservative", "reserve=K", "first-fit"}
+var policies = []string{"fcfs", "easy", "easy-fair", "conservative", "reserve=K", "first-fit"}
 
 // policy returns how a queue is served.
 func (t *table) policy(key, def string) backfill.Policy {
@@ -33,3 +33,9 @@ func allPolicies() []string {
 	}
 	return append(list, controls...)
 }
+
+// withFairShare is where queues are ordered by what users have had.
+var withFairShare = &condition{text: `with policy = "easy-fair"`, holds: func(t *table) bool {
+	name, _ := t.keys["policy"].(string)
+	return name == backfill.EASYFair.String()
+}}

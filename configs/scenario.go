@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/fairshare"
 )
 
 // Scenario is a world to simulate: sites with jobs of their own, and brokers.
@@ -35,6 +36,7 @@ type Site struct {
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
 	Estimates  string          // what local jobs are planned by: "request" (default), or a rule of policy/estimates
+	HalfLife   bourse.Duration // of what users have had, with policy easy-fair; default 7 days
 	Groups     []bourse.Group  // at least one, in order of the file
 	PriceFile  string          // that their price curve was read from; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
@@ -173,6 +175,7 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		word("pricing", &s.Pricing, "adaptive", []string{"fixed", "adaptive"}, "adaptive: a reservation also pays for the delay that it causes in the queue"),
 		word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
 		word("estimates", &s.Estimates, "request", estimates.Names(), "what local jobs are planned by; whatever it says, they are killed at what was requested"),
+		span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "after so long half of what a user has had of the nodes counts").when(withFairShare),
 		queues(&s.Queues),
 		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "what local jobs may have in each group, those of all queues together"),
 		section("limits", s.Limits.keys, "what the operator sets on reservations"),

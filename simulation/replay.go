@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/fairshare"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -21,6 +22,8 @@ type ReplayOptions struct {
 	Limit  int  // jobs that wait at most; 0 means queue.Limit
 	// Estimates says what jobs are planned by; they are killed at their own.
 	Estimates estimates.Rule
+	// HalfLife is that of a fair policy; 0: fairshare.HalfLife.
+	HalfLife bourse.Duration
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
@@ -31,6 +34,7 @@ type ReplayOptions struct {
 	Reservations float64
 	Alpha        choice.Alpha
 	Mixed        bool   // every job has an Alpha of its own, drawn from 0..1
+	Tenths       bool   // these are whole tenths: one in eleven is 0
 	Seed         uint64 // of the copying and of the draws
 
 	// Notice has a reservation ask that long before the start it wants, and take
@@ -156,7 +160,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 
 // queue is what the site's queue is configured by.
 func (o *ReplayOptions) queue(start bourse.Time) queue.Options {
-	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, Limits: o.Limits}
+	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
 }
 
 func (o *ReplayOptions) check() error {
@@ -171,6 +175,8 @@ func (o *ReplayOptions) check() error {
 		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
 	case o.Reservations > 0 && o.Policy.Shortest:
 		return fmt.Errorf("reservations and policy %v do not go together: prices are planned in queue order", o.Policy)
+	case o.HalfLife != 0 && o.HalfLife < fairshare.LeastHalfLife:
+		return fmt.Errorf("half-life %v s: must be %s or more", o.HalfLife, fairshare.LeastHalfLife.Words())
 	case o.Reservations > 0 && o.Extend:
 		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
 	}
@@ -237,6 +243,10 @@ func (r *replayer) drawAlphas() {
 	rng := rand.New(rand.NewPCG(r.opt.Seed, streamAlphas))
 	r.alphas = make([]choice.Alpha, len(r.out))
 	for i := range r.alphas {
+		if r.opt.Tenths {
+			r.alphas[i] = choice.Alpha(rng.Int64N(11)) * choice.One / 10
+			continue
+		}
 		r.alphas[i] = choice.Alpha(rng.Int64N(int64(choice.One) + 1))
 	}
 }

@@ -305,9 +305,11 @@ func TestReplay_MixedAlphasPayBetweenTheExtremes(t *testing.T) {
 	opt := ReplayOptions{Nodes: 64, Policy: backfill.EASY, Reservations: 0.2, Seed: 5}
 	dear := replay(t, jobs, opt).Summary(true).MeanPriceSU
 	opt.Mixed = true
-	mixed := replay(t, jobs, opt).Summary(true)
-	if mixed.MeanPriceSU <= 0 || mixed.MeanPriceSU >= dear {
-		t.Errorf("mixed alphas pay %v, alpha 0 pays %v", mixed.MeanPriceSU, dear)
+	for _, opt.Tenths = range []bool{false, true} {
+		mixed := replay(t, jobs, opt).Summary(true)
+		if mixed.MeanPriceSU <= 0 || mixed.MeanPriceSU >= dear {
+			t.Errorf("mixed alphas, in tenths %t, pay %v, alpha 0 pays %v", opt.Tenths, mixed.MeanPriceSU, dear)
+		}
 	}
 }
 

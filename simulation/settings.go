@@ -31,6 +31,9 @@ func (l *settings) add(owner, key, value string) {
 
 func (l *settings) site(s *configs.Site) {
 	l.add(s.Name, "policy", s.Policy.String())
+	if s.Policy.Fair {
+		l.add(s.Name, "half_life", s.HalfLife.Words())
+	}
 	l.add(s.Name, "pricing", s.Pricing)
 	for _, g := range s.Groups {
 		l.add(s.Name, "group "+g.Name, fmt.Sprintf("%d nodes, performance %v, %v credits a node-hour", g.Nodes, g.Performance, g.Price))

@@ -22,7 +22,8 @@ import (
 // weeks of the log, of a short one over its days.
 //
 // Beside it stand what the same rules do to the jobs that LibraRisk ends in time, and to
-// the prices of reservations: how near they come to the delays that they pay for.
+// the prices of reservations: how near they come to the delays that they pay for. And
+// EASY by fair share, planned by requests: the order that schedulers in use have.
 
 // EstimatesTrace is a log of the study.
 type EstimatesTrace struct {
@@ -52,8 +53,9 @@ const (
 	shortLog       = 8 * week
 )
 
-// estimateSums are what came of one block's jobs.
-type estimateSums struct{ jobs, wait, slowdown, accuracy float64 }
+// estimateSums are what came of one block's jobs. By user, each job counts as much less as
+// its user has jobs in the log.
+type estimateSums struct{ jobs, wait, slowdown, accuracy, users, userWait float64 }
 
 // estimateFigures are the figures of a replay, each a sum over jobs by block.
 var estimateFigures = []struct {
@@ -69,6 +71,7 @@ const (
 	estimatesMet  = "LibraRisk: jobs that end in time, %"
 	estimatesBare = "LibraRisk, overrun_share bare: jobs that end in time, %"
 	slowdownsLess = "mean bounded slowdown: less than by requests under EASY, %"
+	usersWait     = "mean over users of their mean wait, h"
 	lessName      = ": less than by requests, %"
 	moreName      = ": more than by requests"
 )
@@ -90,7 +93,9 @@ type estimatesStudy struct {
 	jobs   [][]bourse.LocalJob
 	cut    []*cutter
 	over   []string             // by trace: what its blocks are
+	own    []map[int64]float64  // by trace: jobs of each user
 	sums   [][][][]estimateSums // by trace, policy, rule, block
+	fair   [][]estimateSums     // by trace, block: by fair share and requests
 	met    [][][]float64        // by trace, rule, draw
 	bare   [][][]float64        // the same where overruns get what bare shares leave
 	quotes [][][]quoteOutcome   // by trace, rule, draw
@@ -145,13 +150,16 @@ func (e *estimatesStudy) add(t *EstimatesTrace) error {
 		over = "user"
 	}
 	cut := newCutterOf(span, e.opt.By, first, last)
+	own := map[int64]float64{}
 	for i := range jobs {
 		cut.block(jobs[i].Submit, jobs[i].User)
+		own[jobs[i].User]++
 	}
 	lasts, _, err := lastJobs(t.Trace, e.opt.By)
 	if err != nil {
 		lasts = nil // too few for deadlines
 	}
+	e.own = append(e.own, own)
 	e.jobs, e.cut, e.over, e.lasts = append(e.jobs, jobs), append(e.cut, cut), append(e.over, over), append(e.lasts, lasts)
 	return nil
 }
@@ -161,13 +169,15 @@ func (e *estimatesStudy) run() error {
 	var tasks []func() error
 	task := func(f func() error) { tasks = append(tasks, f) }
 	n := len(e.traces)
+	e.fair = make([][]estimateSums, n)
 	e.sums, e.met, e.bare, e.quotes = make([][][][]estimateSums, n), make([][][]float64, n), make([][][]float64, n), make([][][]quoteOutcome, n)
 	for t := range e.traces {
-		for p := range e.policies(t) {
+		task(func() (err error) { e.fair[t], err = e.replay(t, backfill.EASYFair, estimates.Request); return err })
+		for _, policy := range e.policies(t) {
 			list := make([][]estimateSums, len(estimateRules))
 			e.sums[t] = append(e.sums[t], list)
-			for r := range estimateRules {
-				task(func() (err error) { list[r], err = e.replay(t, p, r); return err })
+			for r, rule := range estimateRules {
+				task(func() (err error) { list[r], err = e.replay(t, policy, rule); return err })
 			}
 		}
 		for r := range estimateRules {
@@ -194,11 +204,10 @@ func (e *estimatesStudy) run() error {
 }
 
 // replay replays a log and sums up by block.
-func (e *estimatesStudy) replay(t, p, rule int) ([]estimateSums, error) {
-	replay, err := simulation.RunReplay(e.jobs[t], simulation.ReplayOptions{Nodes: e.traces[t].Nodes, Policy: estimatePolicies[p],
-		Estimates: estimateRules[rule], Limit: estimatesLimit})
+func (e *estimatesStudy) replay(t int, policy backfill.Policy, rule estimates.Rule) ([]estimateSums, error) {
+	replay, err := simulation.RunReplay(e.jobs[t], simulation.ReplayOptions{Nodes: e.traces[t].Nodes, Policy: policy, Estimates: rule, Limit: estimatesLimit})
 	if err != nil {
-		return nil, fmt.Errorf("%s, %v, %v: %w", e.traces[t].Name, estimatePolicies[p], estimateRules[rule], err)
+		return nil, fmt.Errorf("%s, %v, %v: %w", e.traces[t].Name, policy, rule, err)
 	}
 	sums, cut := make([]estimateSums, e.cut[t].blocks()), *e.cut[t]
 	for i := range replay.Outcomes {
@@ -209,6 +218,9 @@ func (e *estimatesStudy) replay(t, p, rule int) ([]estimateSums, error) {
 		s, run, planned := &sums[cut.block(o.Job.Submit, o.Job.User)], o.End.Sub(o.Start), o.Job.Planned()
 		s.jobs++
 		s.wait += o.Wait().Hours()
+		one := 1 / e.own[t][o.Job.User]
+		s.users += one
+		s.userWait += one * o.Wait().Hours()
 		s.slowdown += max(1, (o.Wait()+run).Seconds()/max(run, simulation.SlowdownThreshold).Seconds())
 		s.accuracy += 100 * float64(min(run, planned)) / float64(max(run, planned, 1))
 	}

@@ -14,6 +14,7 @@ func (e *estimatesStudy) all(r *redraw) (rows []Row) {
 	for t := range e.traces {
 		rows = append(rows, e.waits(t, r)...)
 		rows = append(rows, e.draws(t, r)...)
+		rows = append(rows, e.shares(t, r)...)
 	}
 	return rows
 }
@@ -108,6 +109,34 @@ func (e *estimatesStudy) draws(t int, r *redraw) (rows []Row) {
 				return list
 			})
 		}
+	}
+	return rows
+}
+
+// shares are the rows of EASY by fair share beside EASY, both by requests.
+func (e *estimatesStudy) shares(t int, r *redraw) (rows []Row) {
+	count := func(s *estimateSums) float64 { return s.jobs }
+	users := func(s *estimateSums) float64 { return s.users }
+	for _, f := range []struct {
+		name    string
+		of, per func(*estimateSums) float64
+	}{
+		{estimateFigures[0].name, estimateFigures[0].of, count},
+		{estimateFigures[1].name, estimateFigures[1].of, count},
+		{usersWait, func(s *estimateSums) float64 { return s.userWait }, users},
+	} {
+		row := func(measure string, policy backfill.Policy, s sample, j judgement) {
+			x := newRow(measure, fmt.Sprintf("%s, %v, %v", e.traces[t].Name, policy, estimates.Request), Claim{}, e.over[t], s, j)
+			x.Blocks = e.cut[t].blocks()
+			rows = append(rows, x)
+		}
+		base, fair := e.weighed(t, r, e.sums[t][0][0], f.of), e.weighed(t, r, e.fair[t], f.of)
+		if f.name == usersWait { // of the others EASY has its row
+			row(f.name, backfill.EASY, quotient(base, e.weighed(t, r, e.sums[t][0][0], f.per)), unjudged(measured))
+		}
+		row(f.name, backfill.EASYFair, quotient(fair, e.weighed(t, r, e.fair[t], f.per)), unjudged(measured))
+		less := quotient(minus(base, fair), base).times(100)
+		row(f.name+": less than under EASY, %", backfill.EASYFair, less, lessThan(less.estimate))
 	}
 	return rows
 }

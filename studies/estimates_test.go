@@ -55,6 +55,10 @@ func TestEstimates_RowsArePairedWithTheRequests(t *testing.T) {
 			}
 		}
 	}
+	fair, easy := at[usersWait+"|drawn, easy-fair, request"], at[usersWait+"|drawn, easy, request"]
+	if less := at[usersWait+": less than under EASY, %|drawn, easy-fair, request"]; math.Abs(less.Here-100*(1-fair.Here/easy.Here)) > 1e-6 || fair.Here == easy.Here {
+		t.Errorf("a user waits %v h under EASY, %v h by fair share, less by %v %%", easy.Here, fair.Here, less.Here)
+	}
 	if a := at[accuracyName+"|drawn, easy, exact"]; a.Here != 100 {
 		t.Errorf("exact estimates are %v %% accurate", a.Here)
 	}

@@ -53,7 +53,10 @@ type PricingOptions struct {
 }
 
 // Alphas of a setting are in tenths.
-const mixedAlpha = -1 // every reservation has one of its own
+const (
+	mixedAlpha  = -1 // every reservation has one of its own,
+	mixedTenths = -2 // in whole tenths
+)
 
 // pricingCell is one setting of the experiments.
 type pricingCell struct {
@@ -77,7 +80,7 @@ func tenth(copies, alpha int) pricingCell {
 // an alpha too, one that is near 0 meets a long queue now and then, and the mean
 // price takes more of them to tell two policies apart.
 func (c *pricingCell) seeds(runs int) int {
-	if c.alpha == mixedAlpha && runs >= 10 {
+	if c.alpha < 0 && runs >= 10 {
 		return 3
 	}
 	return 1
@@ -100,6 +103,8 @@ func (c pricingCell) String() string {
 	case c.priority:
 	case c.alpha == mixedAlpha:
 		s += ", random alpha"
+	case c.alpha == mixedTenths:
+		s += ", random alpha in tenths"
 	default:
 		s += fmt.Sprintf(", alpha %v", float64(c.alpha)/10)
 	}
@@ -173,8 +178,8 @@ func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int,
 		Reservations: float64(c.share) / 100, Notice: c.notice, Without: without, Delays: delays,
 		Queues: []queue.Named{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
 	}
-	if c.alpha == mixedAlpha {
-		opt.Mixed = true
+	if c.alpha < 0 {
+		opt.Mixed, opt.Tenths = true, c.alpha == mixedTenths
 	} else {
 		opt.Alpha = choice.Alpha(c.alpha) * choice.One / 10
 	}

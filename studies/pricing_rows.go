@@ -42,7 +42,7 @@ func (p *pricingPlan) all() {
 		p.utilisation()
 		p.shares()
 		p.prices()
-		p.backfilling()
+		p.backfilling(mixedAlpha)
 		p.waits()
 		p.waitsByLoad()
 		p.mixtures()
@@ -50,6 +50,7 @@ func (p *pricingPlan) all() {
 		p.forecasts()
 		p.notice()
 		p.lies()
+		p.backfilling(mixedTenths)
 	}
 }
 
@@ -167,17 +168,18 @@ func (p *pricingPlan) rising(measure string, alpha int, figure func(*pricingOutc
 	}
 }
 
-// backfilling: figure 5.
-func (p *pricingPlan) backfilling() {
+// backfilling: figure 5, with random alphas that are mixed in one way or the other, which
+// the paper does not say.
+func (p *pricingPlan) backfilling(alpha int) {
 	for _, load := range pricingLoads {
-		easy := tenth(load, mixedAlpha)
+		easy := tenth(load, alpha)
 		promised := easy
 		promised.policy = backfill.Conservative
 		a, b := p.of(easy, price), p.of(promised, price)
-		setting := fmt.Sprintf("+%d %%, random alpha, ", load)
-		p.row("mean price, SU", setting+"EASY", Claim{}, a, unjudged(measured))
-		p.row("mean price, SU", setting+"conservative", Claim{}, b, unjudged(measured))
-		p.row("price under EASY above conservative, SU", fmt.Sprintf("+%d %%, random alpha", load), Words("above 0"), minus(a, b), more(a, b))
+		setting := easy.String()
+		p.row("mean price, SU", setting+", EASY", Claim{}, a, unjudged(measured))
+		p.row("mean price, SU", setting+", conservative", Claim{}, b, unjudged(measured))
+		p.row("price under EASY above conservative, SU", setting, Words("above 0"), minus(a, b), more(a, b))
 	}
 }
 

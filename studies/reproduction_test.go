@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,6 +48,9 @@ func written(t *testing.T, name string) (rows []writtenRow) {
 // shown is a figure with the digits that its interval leaves.
 func shown(v, half float64) string {
 	digits := 2
+	if 0 < half && half < 0.0095 {
+		digits = 3
+	}
 	if half >= 1 || v >= 1000 || v <= -1000 {
 		digits = 1
 	}
@@ -85,7 +89,6 @@ func reproductionTable(rows []writtenRow) string {
 
 // The tables of verdicts in REPRODUCTION.md are those of the studies' own output.
 func TestReproduction_ItsTablesAreTheStudiesOwnOutput(t *testing.T) {
-	t.Parallel()
 	page, err := os.ReadFile(reproductionPage)
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +100,10 @@ func TestReproduction_ItsTablesAreTheStudiesOwnOutput(t *testing.T) {
 		if strings.HasSuffix(name, "-values") {
 			continue
 		}
+		rows := written(t, name)
+		if !slices.ContainsFunc(rows, func(r writtenRow) bool { return r.paper != "" }) {
+			continue // nobody claims anything
+		}
 		tables++
 		begin, end := "<!-- rows of "+name+" -->\n", "<!-- end of rows -->\n"
 		before, rest, found := strings.Cut(text, begin)
@@ -104,7 +111,7 @@ func TestReproduction_ItsTablesAreTheStudiesOwnOutput(t *testing.T) {
 		if !found || !closed {
 			t.Fatalf("%s has no rows of %s", reproductionPage, name)
 		}
-		want := "\n" + reproductionTable(written(t, name)) + "\n"
+		want := "\n" + reproductionTable(rows) + "\n"
 		if had != want && !*rewriteReproduction {
 			t.Errorf("the rows of %s are not those of docs/studies/%s.csv; go test ./studies -run TestReproduction -rewrite", name, name)
 		}

@@ -124,7 +124,7 @@ func asImage(f agents.Fact, now bourse.Time) string {
 // nodes are locked, and what its facts or its image say is what it was.
 func TestDurable_ADeathChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, backfill.Conservative} {
+	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, backfill.EASYFair, backfill.Conservative} {
 		for _, extend := range []bool{false, true} {
 			t.Run(fmt.Sprint(policy, extend), func(t *testing.T) {
 				t.Parallel()
@@ -167,7 +167,7 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 	cfg := durableConfig(policy, extend, drawWork(t))
 	rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
 	for i := range cfg.options {
-		cfg.options[i].Estimates = rule
+		cfg.options[i].Estimates, cfg.options[i].HalfLife = rule, 160*bourse.Second
 	}
 	if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
 		for i := range cfg.options {

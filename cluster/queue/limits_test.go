@@ -97,7 +97,7 @@ func (x *tally) Refused(*bourse.LocalJob, bourse.Reason) {}
 func TestLimits_HoldAtEveryInstantAndNobodyWaitsForNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		policy := rapid.SampledFrom([]backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, backfill.EASYShortest, backfill.Conservative}).Draw(t, "policy")
+		policy := rapid.SampledFrom([]backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, backfill.EASYShortest, backfill.EASYFair, backfill.Conservative}).Draw(t, "policy")
 		x := &tally{JobLimits{UserRunning: rapid.IntRange(1, 3).Draw(t, "running"), UserNodes: 4}, map[int64]int{}, map[int64]int{}, ""}
 		var jobs []bourse.LocalJob
 		at := bourse.Time(0)

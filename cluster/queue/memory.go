@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/fairshare"
 )
 
 // memory is what the facts of earlier lives say of local jobs and outages, gathered
@@ -31,6 +32,7 @@ type groupMemory struct {
 	number   int
 
 	predictor *estimates.Predictor
+	past      *fairshare.Past // nil: the policy is not fair
 }
 
 // waitingJob is a job that waits, and its place in the order of arrival.
@@ -44,6 +46,9 @@ func newMemory(groups []bourse.Group, options []Options) *memory {
 	for i, g := range groups {
 		x := newGroupMemory(g.Name)
 		x.predictor = estimates.New(options[i].Estimates)
+		if options[i].Policy.Fair {
+			x.past = fairshare.New(options[i].HalfLife)
+		}
 		for _, q := range options[i].Queues {
 			x.priority = append(x.priority, q.Priority)
 		}
@@ -114,6 +119,9 @@ func (g *groupMemory) started(at bourse.Time, f bourse.JobStarted) {
 	if j, ok := g.waiting[f.Job]; ok {
 		delete(g.waiting, f.Job)
 		g.running[f.Job] = bourse.RunningJob{Job: j.LocalJob, Start: at, End: f.End}
+		if g.past != nil {
+			g.past.Began(j.User, j.Nodes, at)
+		}
 	}
 	if p, ok := g.promised[f.Job]; ok {
 		delete(g.promised, f.Job)
@@ -125,6 +133,9 @@ func (g *groupMemory) ended(at bourse.Time, id int64) {
 	if r, ok := g.running[id]; ok {
 		delete(g.running, id)
 		g.predictor.Learn(&r.Job, r.Job.Limit(), at.Sub(r.Start))
+		if g.past != nil {
+			g.past.Ended(r.Job.User, r.Job.Nodes, at)
+		}
 	}
 }
 
@@ -158,7 +169,8 @@ func (g *groupMemory) promise(f bourse.JobPromised) {
 	g.promised[f.Job.ID] = f
 }
 
-// inQueueOrder lists the jobs that wait: by priority, then arrival.
+// inQueueOrder lists the jobs that wait: by priority, then arrival. The order of a fair
+// policy is another one at each instant: there they are listed by submission, then id.
 func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
 	priority := func(j waitingJob) int {
 		switch {
@@ -170,6 +182,9 @@ func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
 		return g.priority[0]
 	}
 	sorted := slices.SortedFunc(maps.Values(g.waiting), func(a, b waitingJob) int {
+		if g.past != nil {
+			return compareSubmit(a.LocalJob, b.LocalJob)
+		}
 		return cmp.Or(cmp.Compare(priority(b), priority(a)), cmp.Compare(a.number, b.number))
 	})
 	list := make([]bourse.LocalJob, len(sorted))
@@ -177,6 +192,10 @@ func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
 		list[i] = sorted[i].LocalJob
 	}
 	return list
+}
+
+func compareSubmit(a, b bourse.LocalJob) int {
+	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
 // inRunningOrder lists the jobs that run, by id.
@@ -193,8 +212,12 @@ func (g *groupMemory) inPromiseOrder() []bourse.JobPromised {
 func (m *memory) save(f *bourse.ClusterImage) {
 	f.Outages = slices.Clone(m.outages)
 	for _, g := range m.groups {
-		f.Groups = append(f.Groups, bourse.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
-			Promised: g.inPromiseOrder(), Submit: g.fed.Submit, Taken: g.fed.Taken, Learned: g.predictor.Save()})
+		x := bourse.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
+			Promised: g.inPromiseOrder(), Submit: g.fed.Submit, Taken: g.fed.Taken, Learned: g.predictor.Save()}
+		if g.past != nil {
+			x.Shares = g.past.Save()
+		}
+		f.Groups = append(f.Groups, x)
 	}
 }
 
@@ -220,5 +243,8 @@ func (m *memory) load(f bourse.ClusterImage) {
 		}
 		g.fed = cluster.Mark{Submit: x.Submit, Taken: x.Taken}
 		g.predictor.Load(x.Learned)
+		if g.past != nil {
+			g.past.Load(x.Shares)
+		}
 	}
 }

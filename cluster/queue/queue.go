@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/fairshare"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -40,6 +41,9 @@ type Options struct {
 	// Estimates says what jobs are planned by. Whatever it says, they may run to their own
 	// estimates.
 	Estimates estimates.Rule
+	// HalfLife is how long it takes until half of what a user has had counts, where the
+	// policy is fair; 0: fairshare.HalfLife.
+	HalfLife bourse.Duration
 	// Limits are those of all local jobs together; queues have their own beside. A price
 	// of a reservation does not know them: it plans the queue as if there were none.
 	Limits JobLimits
@@ -98,6 +102,7 @@ type Queue struct {
 
 	predictor *estimates.Predictor // nil: users' own estimates
 	limiter   *limiter             // nil: no limits
+	past      *fairshare.Past      // of the users, where the policy is fair; else nil
 
 	passes  int
 	refused int
@@ -134,6 +139,10 @@ func New(opt Options) *Queue {
 	} else if opt.Estimates != estimates.Request {
 		q.predictor = estimates.New(opt.Estimates)
 		q.group.Predict()
+	}
+	if opt.Policy.Fair && opt.Promises == nil {
+		q.past = fairshare.New(opt.HalfLife)
+		q.group.Rank(q.had)
 	}
 	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
 		q.group.Limit(q.limiter)
@@ -380,6 +389,9 @@ func (q *Queue) drop(ref int32) { q.spare = append(q.spare, ref) }
 func (q *Queue) start(now bourse.Time, s *backfill.Start) {
 	e := &q.jobs[s.Ref]
 	e.start, e.plan = now, s.End
+	if q.past != nil {
+		q.past.Began(e.job.User, e.job.Nodes, now)
+	}
 	q.ends.push(end{min(now.Add(max(e.job.Run, 0)), s.End), e.job.ID, s.Ref})
 	q.watcher.Started(&e.job, s)
 }
@@ -412,18 +424,11 @@ func (q *Queue) endJobs(now bourse.Time) {
 	q.over = q.over[:0]
 }
 
-// learn has the predictor take note of a run that has ended.
-func (q *Queue) learn(j *bourse.LocalJob, run bourse.Duration) {
-	if q.predictor != nil {
-		q.predictor.Learn(j, j.Limit(), run)
-	}
-}
-
 func (q *Queue) end(now bourse.Time, x end) {
 	e := &q.jobs[x.ref]
 	q.limiter.move(&e.job, 0, -1)
 	q.group.End(x.id, e.plan)
 	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
-	q.learn(&e.job, now.Sub(e.start))
+	q.learn(now, &e.job, now.Sub(e.start))
 	q.drop(x.ref)
 }

@@ -108,6 +108,9 @@ func (q *Queue) resume(g *groupMemory) {
 	if q.predictor != nil {
 		q.predictor = g.predictor
 	}
+	if q.past != nil {
+		q.past = g.past
+	}
 	for _, r := range g.inRunningOrder() {
 		ref := q.keep(&r.Job)
 		e := &q.jobs[ref]
@@ -118,7 +121,7 @@ func (q *Queue) resume(g *groupMemory) {
 		}
 		if !q.group.Resume(x) {
 			q.watcher.Ended(&e.job, r.Start, q.group.Now(), true)
-			q.learn(&e.job, q.group.Now().Sub(r.Start))
+			q.learn(q.group.Now(), &e.job, q.group.Now().Sub(r.Start))
 			q.drop(ref)
 			continue
 		}
@@ -229,6 +232,10 @@ func (q *Queue) memory() (g bourse.GroupMemory) {
 	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return int(a.Job.ID - b.Job.ID) })
 	if q.predictor != nil {
 		g.Learned = q.predictor.Save()
+	}
+	if q.past != nil {
+		g.Shares = q.past.Save()
+		slices.SortFunc(g.Waiting, compareSubmit)
 	}
 	return g
 }

@@ -66,7 +66,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	addFlag(cmd, &f.nodes, asNumber, "nodes", 0, "nodes of the job")
 	addFlag(cmd, &f.duration, asSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
 	addFlag(cmd, &f.group, asName, "group", "", "one kind of the partition's nodes (default any of them)")
-	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: fcfs, easy, conservative, reserve=K or first-fit")
+	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: fcfs, easy, easy-fair, conservative, reserve=K or first-fit")
 	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a number by the manager's priorities")
 	addList(cmd, &f.history, asFile, "history", "a log, a kept look, or a folder of them to learn from; again for more")
 	addFlag(cmd, &f.days, asNumber, "days", 30, "days of accounting to learn from; 0: none")

@@ -61,7 +61,7 @@ With --alpha, --cheapest-before or --within one offer is chosen and marked
 	addFlag(cmd, &q.start, optional(asInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
 	addFlag(cmd, &q.price, asPrice, "price", bourse.Price(bourse.Credit), "credits per node-hour of a live cluster's nodes")
-	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, conservative, reserve=K or first-fit (default that of the site; live "+livePolicy().String()+")")
+	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, easy-fair, conservative, reserve=K or first-fit (default that of the site; live "+livePolicy().String()+")")
 	addFlag(cmd, &q.group, asName, "group", "", "the group of nodes (default the first that is large enough); live: one kind of the partition's nodes")
 	addFlag(cmd, &q.user, asName, "user", "", "who asks, for the operator's limit on users")
 	f.BoolVar(&q.more, "more-starts", false, "offer starts too at which the reservation ends when something starts or ends")

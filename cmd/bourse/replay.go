@@ -16,6 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/fairshare"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -58,7 +59,8 @@ backfilled, reserved (started at its turn) or reservation.`,
 	}
 	f := cmd.Flags()
 	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: as the trace's header says)")
-	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit or easy-sjbf (EASY, the shortest job overtakes first)")
+	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit, easy-fair (EASY by fair share) or easy-sjbf (EASY, the shortest job overtakes first)")
+	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy easy-fair: after so long half of what a user has had counts (default "+fairshare.HalfLife.Words()+")")
 	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
 	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "what jobs are planned by: request, exact, last-two (the mean of the user's last two runs) or regression")
 	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
@@ -91,6 +93,7 @@ type replay struct {
 	seed                       uint64
 	strict, timing, json       bool
 	limits                     queue.JobLimits
+	halfLife                   bourse.Duration
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -193,12 +196,14 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
 		return opt, read, errors.New("limits of users and jobs: must be above 0, or 0 for none")
+	case r.halfLife != 0 && !r.policy.Fair:
+		return opt, read, fmt.Errorf("--half-life %s: nothing decays under --policy %v; write --policy %v", r.halfLife.Words(), r.policy, backfill.EASYFair)
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be a number of jobs above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
-	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits = r.policy, r.alpha, r.estimates, r.limits
+	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits, opt.HalfLife = r.policy, r.alpha, r.estimates, r.limits, r.halfLife
 	opt.Extend = r.overrun == "extend"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(bourse.MaxDuration / bourse.Day)

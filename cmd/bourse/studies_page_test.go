@@ -29,7 +29,7 @@ func gridLog(t *testing.T) []byte {
 	return text.Bytes()
 }
 
-// TestStudies runs the commands of docs/STUDIES.md that its three questions take, in
+// TestStudies runs the commands of docs/STUDIES.md that its four questions take, in
 // their order and in one folder, with two seeds each, a coarse search and a small log.
 // The figures on the page are those of the commands as they stand there; here the
 // columns are held against it.
@@ -39,15 +39,17 @@ func TestStudies(t *testing.T) {
 		t.Skip("twenty simulations of several days")
 	}
 	dir := readersFolder(t)
-	if err := os.WriteFile(filepath.Join(dir, "LCG-2005-1.swf.gz"), gridLog(t), 0o600); err != nil {
-		t.Fatal(err)
+	for _, log := range []string{"LCG-2005-1.swf.gz", "SDSC-SP2-1998-4.2-cln.swf.gz", "KTH-SP2-1996-2.1-cln.swf.gz"} {
+		if err := os.WriteFile(filepath.Join(dir, log), gridLog(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	small := func(block string) string {
 		block = regexp.MustCompile(`(?m)^runs = \d+`).ReplaceAllString(block, "runs = 2")
 		block = regexp.MustCompile(`(?m)^precision = [0-9.]+`).ReplaceAllString(block, "precision = 5000.0")
 		return regexp.MustCompile(`(?m)^bourse convert .*$`).ReplaceAllString(block, "$0\nsed -i 's/^jobs = .*/jobs = 40/' grid.toml")
 	}
-	blocks := blocksOf(t, "STUDIES.md", 6)
+	blocks := blocksOf(t, "STUDIES.md", 8)
 	last := ""
 	for i, b := range blocks {
 		if b[1] == "text" {
@@ -70,7 +72,7 @@ func TestStudies(t *testing.T) {
 			t.Fatalf("block %d: %v\n%s%s", i+1, err, b[2], out)
 		}
 	}
-	for _, name := range []string{"policy/differences.csv", "balance/differences.csv", "budget/tries.csv"} {
+	for _, name := range []string{"policy/differences.csv", "balance/differences.csv", "budget/tries.csv", "delay/differences.csv"} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || bytes.Count(text, []byte("\n")) < 3 {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}

@@ -40,14 +40,7 @@ func (s *studying) trace(name string, model workload.Lublin, jobs int) (*workloa
 		trace.Name = "the model"
 		return trace, nil
 	case 1:
-		trace, err := workload.Open(s.traces[0], workload.Options{})
-		if err != nil {
-			return nil, err
-		}
-		for _, remark := range trace.Remarks() {
-			s.say("%s", remark)
-		}
-		return trace, nil
+		return s.open(s.traces[0], 0)
 	}
 	return nil, fmt.Errorf("--trace %s: the study takes one trace, %s; %d are given", s.traces[1], name, len(s.traces))
 }

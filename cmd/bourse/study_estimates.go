@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
@@ -10,17 +9,13 @@ import (
 )
 
 // estimatedTraces are the logs of the study on estimates, in order.
-var estimatedTraces = []struct {
-	name, archive          string
-	nodes, skip, partition int
-	priced, long           bool
-}{
-	{"SP2", "SDSC SP2", 128, 0, 0, true, false},
-	{"CTC", "CTC SP2", 430, 3, 0, false, false},
-	{"KTH", "KTH SP2", 100, 0, 0, true, false},
+var estimatedTraces = []archived{
+	{"SP2", "SDSC SP2", 128, 0, 0},
+	{"CTC", "CTC SP2", 430, 3, 0},
+	{"KTH", "KTH SP2", 100, 0, 0},
 	// The busiest of the grid's sites; nobody has logged how large it was. On so many
 	// processors what it ran is nine tenths of what could be.
-	{"LCG", "LCG", 400, 0, 40, false, true},
+	{"LCG", "LCG", 400, 0, 40},
 }
 
 // studyEstimates is our own experiment on what jobs are planned by.
@@ -57,39 +52,10 @@ func (s *studying) estimatedTraces() (list []studies.EstimatesTrace, err error) 
 		jobs, err := workload.Lublin{Nodes: nodes, Load: 0.8, Seed: simulation.SeedOf(s.seed, "estimates")}.Until(forecastSpan)
 		return []studies.EstimatesTrace{{Name: "generated", Nodes: nodes, Trace: workload.FromJobs(workload.Header{}, jobs)}}, err
 	}
-	if len(s.traces) > len(estimatedTraces) {
-		return nil, fmt.Errorf("--trace %s: the study takes four traces, SDSC SP2, CTC SP2, KTH SP2 and LCG; %d are given", s.traces[4], len(s.traces))
+	logs, err := s.logs(estimatedTraces)
+	for _, l := range logs {
+		list = append(list, studies.EstimatesTrace{Name: l.name, Nodes: l.nodes, Trace: l.trace,
+			Priced: l.name == "SP2" || l.name == "KTH", Long: l.name == "LCG"})
 	}
-	for i, p := range estimatedTraces {
-		if i >= len(s.traces) {
-			s.say("no --trace for %s is given: its rows are left out", p.archive)
-			continue
-		}
-		trace, err := workload.Open(s.traces[i], workload.Options{Skip: p.skip})
-		if err != nil {
-			return nil, err
-		}
-		for _, remark := range trace.Remarks() {
-			s.say("%s", remark)
-		}
-		if trace, err = onePartition(trace, p.partition); err != nil {
-			return nil, err
-		}
-		s.say("%s: read as %s on %d processors", s.traces[i], p.archive, p.nodes)
-		list = append(list, studies.EstimatesTrace{Name: p.name, Nodes: p.nodes, Trace: trace, Priced: p.priced, Long: p.long})
-	}
-	return list, nil
-}
-
-// onePartition is a partition of a trace; 0: all of it.
-func onePartition(t *workload.Trace, partition int) (*workload.Trace, error) {
-	if partition == 0 {
-		return t, nil
-	}
-	for _, p := range t.Partitions() {
-		if p.Number == int64(partition) {
-			return p.Trace, nil
-		}
-	}
-	return nil, fmt.Errorf("%s has no records of partition %d", t.Name, partition)
+	return list, err
 }

@@ -46,7 +46,7 @@ func (s *studying) forecastTraces() (list []studies.ForecastTrace, err error) {
 		jobs, err := workload.Lublin{Nodes: nodes, Load: 0.8, Seed: simulation.SeedOf(s.seed, "forecast")}.Until(forecastSpan)
 		return []studies.ForecastTrace{{Name: "generated", Nodes: nodes, Jobs: jobs}}, err
 	}
-	logs, err := s.pricedLogs()
+	logs, err := s.logs(pricedTraces)
 	for _, l := range logs {
 		jobs, _ := l.trace.Jobs(workload.JobOptions{})
 		list = append(list, studies.ForecastTrace{Name: l.name, Nodes: l.nodes, Jobs: jobs})

@@ -2,20 +2,15 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
-	"github.com/bourse-grid/bourse/workload"
 )
 
 // pricedTraces are the traces of the pricing paper, in its order.
-var pricedTraces = []struct {
-	name, archive string
-	nodes, skip   int
-}{
-	{"SP2", "SDSC SP2", 128, 0},
-	{"CTC", "CTC SP2", 430, 3},
+var pricedTraces = []archived{
+	{"SP2", "SDSC SP2", 128, 0, 0},
+	{"CTC", "CTC SP2", 430, 3, 0},
 }
 
 // studyPricing is the experiment of Singh, Kesselman and Deelman.
@@ -50,43 +45,10 @@ func (s *studying) pricedTraces() ([]studies.PricingTrace, error) {
 		generated, err := studies.GeneratedPricingTrace(s.seed)
 		return []studies.PricingTrace{generated}, err
 	}
-	logs, err := s.pricedLogs()
+	logs, err := s.logs(pricedTraces)
 	var list []studies.PricingTrace
 	for _, l := range logs {
 		list = append(list, studies.NewPricingTrace(l.name, l.nodes, l.trace))
 	}
 	return list, err
-}
-
-// pricedLog is a trace of the pricing paper as it was read.
-type pricedLog struct {
-	name  string
-	nodes int
-	trace *workload.Trace
-}
-
-// pricedLogs reads the traces that are given, and says which rows are left out.
-func (s *studying) pricedLogs() ([]pricedLog, error) {
-	if len(s.traces) > len(pricedTraces) {
-		return nil, fmt.Errorf("--trace %s: the study takes two traces, SDSC SP2 and CTC SP2; %d are given", s.traces[2], len(s.traces))
-	}
-	var list []pricedLog
-	for i, p := range pricedTraces {
-		if i >= len(s.traces) {
-			s.say("no --trace for %s is given: its rows are left out", p.archive)
-			continue
-		}
-		trace, err := workload.Open(s.traces[i], workload.Options{Skip: p.skip})
-		if err != nil {
-			return nil, err
-		}
-		for _, remark := range trace.Remarks() {
-			s.say("%s", remark)
-		}
-		if p.skip > 0 {
-			s.say("%s: read as %s on %d processors, without its first %d records", s.traces[i], p.archive, p.nodes, p.skip)
-		}
-		list = append(list, pricedLog{p.name, p.nodes, trace})
-	}
-	return list, nil
 }

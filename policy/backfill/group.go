@@ -36,7 +36,8 @@ type Group struct {
 	// limits, and the nodes less reserved. Else nil.
 	sure, kept bourse.Profile
 
-	gate Gate // nil: no limits
+	gate Gate                   // nil: no limits
+	had  func(q *Queued) uint64 // nil: the queue is in order of arrival
 
 	held  int // holds in work
 	probe int // line index where the next hold is looked for
@@ -294,10 +295,11 @@ func (g *Group) Release(id int64) bool {
 }
 
 // State is a view of the group, valid until its next change. Guarantees are
-// brought up to date first, so that a plan of the state is what a pass at this
+// and the order of a fair policy are brought up to date first, so that a plan of the state is what a pass at this
 // instant would make of it.
 func (g *Group) State() *State {
 	g.settle()
+	g.rank()
 	if g.line.dead > 0 {
 		g.compact()
 	}

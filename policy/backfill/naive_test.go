@@ -121,6 +121,24 @@ func (v *naive) arrive(q Queued) {
 	slices.SortStableFunc(v.queue, func(a, b Queued) int { return cmp.Compare(b.Priority, a.Priority) })
 }
 
+// rank orders the queue of a fair policy, place by place.
+func (v *naive) rank(now bourse.Time) {
+	if !v.policy.Fair {
+		return
+	}
+	for i := range v.queue {
+		v.queue[i].Had = had(&v.queue[i], now)
+	}
+	for i := range v.queue {
+		for k := i + 1; k < len(v.queue); k++ {
+			a, b := v.queue[i], v.queue[k]
+			if b.Priority > a.Priority || b.Priority == a.Priority && (b.Had < a.Had || b.Had == a.Had && b.ID < a.ID) {
+				v.queue[i], v.queue[k] = b, a
+			}
+		}
+	}
+}
+
 func (v *naive) end(now bourse.Time, id int64) {
 	i := slices.IndexFunc(v.running, func(r Running) bool { return r.ID == id })
 	v.freed = v.freed || v.running[i].End > now
@@ -190,6 +208,7 @@ func (v *naive) passOnce(now bourse.Time) []Start {
 		return v.passShortest(now)
 	}
 	v.settle(now)
+	v.rank(now)
 	work := v.free(now)
 	var starts []Start
 	var wait []Queued

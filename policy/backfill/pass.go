@@ -20,6 +20,7 @@ func (g *Group) Pass() []Start {
 	if r := g.running.first(); r != nil && r.End <= g.now {
 		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", r.ID, g.now))
 	}
+	g.rank()
 	if g.gate != nil {
 		return g.passLimited()
 	}

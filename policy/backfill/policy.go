@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParsePolicy reads "fcfs", "first-fit", "easy", "conservative" or "reserve=K",
+// ParsePolicy reads "fcfs", "first-fit", "easy", "easy-fair", "conservative" or "reserve=K",
 // where K >= 0 blocked heads hold a reservation.
 func ParsePolicy(s string) (Policy, error) {
 	switch s {
@@ -16,6 +16,8 @@ func ParsePolicy(s string) (Policy, error) {
 		return FirstFit, nil
 	case "easy":
 		return EASY, nil
+	case "easy-fair":
+		return EASYFair, nil
 	case "conservative":
 		return Conservative, nil
 	}
@@ -26,7 +28,7 @@ func ParsePolicy(s string) (Policy, error) {
 		}
 		return Policy{Backfill: true, Reserve: n}, nil
 	}
-	return Policy{}, fmt.Errorf("policy %q is unknown; write fcfs, easy, conservative, reserve=K or first-fit", s)
+	return Policy{}, fmt.Errorf("policy %q is unknown; write fcfs, easy, easy-fair, conservative, reserve=K or first-fit", s)
 }
 
 // String is the name that ParsePolicy reads.
@@ -38,6 +40,8 @@ func (p Policy) String() string {
 		return "conservative"
 	case p == EASYShortest:
 		return "easy-sjbf"
+	case p == EASYFair:
+		return "easy-fair"
 	case p.Reserve == 0:
 		return "first-fit"
 	case p.Reserve == 1:

@@ -4,7 +4,7 @@ import "testing"
 
 func TestParsePolicy_ReadsWhatStringWrites(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"fcfs", "first-fit", "easy", "conservative", "reserve=7"} {
+	for _, name := range []string{"fcfs", "first-fit", "easy", "easy-fair", "conservative", "reserve=7"} {
 		p, err := ParsePolicy(name)
 		if err != nil || p.String() != name {
 			t.Errorf("ParsePolicy(%q) = %v, %v", name, p, err)
@@ -18,7 +18,7 @@ func TestParsePolicy_ReadsWhatStringWrites(t *testing.T) {
 }
 
 func FuzzParsePolicy(f *testing.F) {
-	for _, s := range []string{"fcfs", "first-fit", "easy", "conservative", "reserve=1", "reserve=+2", "reserve=1073741824"} {
+	for _, s := range []string{"fcfs", "first-fit", "easy", "easy-fair", "conservative", "reserve=1", "reserve=+2", "reserve=1073741824"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -22,6 +22,9 @@ type Policy struct {
 	// else the first that fits. Not with Conservative, and prices do not know it: a book
 	// plans the queue in its order.
 	Shortest bool
+	// Fair has the queue be ordered by what each job's owner has had lately; see
+	// Group.Rank. Not with Conservative, whose guarantees no order may change.
+	Fair bool
 }
 
 // All gives every blocked job a reservation.
@@ -37,6 +40,9 @@ var (
 	// EASYShortest is the order of EASY++ (Tsafrir, Etsion and Feitelson 2007): a
 	// baseline for replays.
 	EASYShortest = Policy{Backfill: true, Reserve: 1, Shortest: true}
+
+	// EASYFair is EASY by fair share.
+	EASYFair = Policy{Backfill: true, Reserve: 1, Fair: true}
 )
 
 // Running is a job that holds nodes now.
@@ -68,6 +74,7 @@ type Queued struct {
 	Weight    int64       // delay cost of its queue, in thousandths: 1000 is 1
 	Guarantee bourse.Time // conservative: the start it was guaranteed; Never if none yet
 	Ref       int32       // the owner's own, handed back when the job starts
+	Had       uint64      // under a fair policy: what its user has had, as of the last pass or view
 
 	Limit bourse.Duration // what was requested, if Estimate is a prediction below it; else 0
 }
@@ -83,7 +90,7 @@ type State struct {
 	Free     bourse.Profile // Nodes less running (to their estimated ends) less reserved, from Now on
 	Running  []Running      // by End, then ID
 	Reserved []Reserved     // by Start, then ID
-	Queue    []Queued       // in queue order: priority, then arrival
+	Queue    []Queued       // in queue order: priority, under a fair policy what users have had, then arrival
 
 	// Sure is Free with the running jobs there until their limits, where estimates are
 	// predictions; else nil.

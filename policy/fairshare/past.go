@@ -1,0 +1,125 @@
+// Package fairshare says how much each user has had of a group's nodes lately, by which
+// a queue can be ordered: who has had least comes first, as with the fair-share factor of
+// Slurm's multifactor priority ("Classic Fairshare", users of equal shares) and Maui's
+// (Jackson, Snell and Clement, "Core Algorithms of the Maui Scheduler", JSSPP 2001), where
+// nothing else counts.
+//
+// What a user has had decays: half of it counts after a half-life. As in Maui it does so
+// in steps, a sixteenth of the half-life long; within a step nothing decays. So it is a
+// whole number that depends on when nodes were used alone, not on when it was asked for.
+// The package reads no clock and does no I/O.
+package fairshare
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// HalfLife is what a half-life is unless it is given: Slurm's own.
+const HalfLife = 7 * bourse.Day
+
+// LeastHalfLife is the shortest half-life. There is no longest one: a million nodes until
+// the last instant that there is are a number all the same.
+const LeastHalfLife = bourse.Hour
+
+// steps are those of a half-life, and decay is what is left after one in 2^-64: the
+// sixteenth root of a half, rounded down.
+const (
+	steps        = 16
+	decay uint64 = 0xf5257d152486cc2c
+)
+
+// most is how many users are known at once; others have had nothing until one of
+// these has nothing left.
+const most = 100_000
+
+// Past is what the users of a group have had of its nodes.
+type Past struct {
+	step  bourse.Duration
+	users map[int64]bourse.UserShare
+}
+
+// New returns the past of users who have had nothing. A half-life of 0 is HalfLife.
+func New(halfLife bourse.Duration) *Past {
+	if halfLife == 0 {
+		halfLife = HalfLife
+	}
+	return &Past{step: max(1, halfLife/steps), users: map[int64]bourse.UserShare{}}
+}
+
+// Began notes that a user's job has n nodes from an instant on, not before what was noted
+// earlier of that user. Jobs of which nobody knows whose they are, below 0, count as those
+// of one user.
+func (p *Past) Began(user int64, n int, at bourse.Time) { p.move(user, n, at) }
+
+// Ended notes that it has them no more.
+func (p *Past) Ended(user int64, n int, at bourse.Time) { p.move(user, -n, at) }
+
+func (p *Past) move(user int64, n int, at bourse.Time) {
+	u, known := p.users[user]
+	if !known {
+		if p.crowded(at) {
+			return
+		}
+		u = bourse.UserShare{User: user, Since: at}
+	}
+	u = p.to(u, at)
+	u.Nodes = max(0, u.Nodes+n)
+	p.users[user] = u
+}
+
+// crowded reports whether no other user can be known; it forgets those of whom nothing is
+// left.
+func (p *Past) crowded(at bourse.Time) bool {
+	if len(p.users) < most {
+		return false
+	}
+	maps.DeleteFunc(p.users, func(_ int64, u bourse.UserShare) bool {
+		u = p.to(u, at)
+		return u.Had == 0 && u.Nodes == 0
+	})
+	return len(p.users) >= most
+}
+
+// Of is what a user has had by an instant, not before what was noted of the user last:
+// the sum of nodes x time, in node-milliseconds, each as far as it has not decayed. It
+// costs a multiplication for each step since then, until nothing is left.
+func (p *Past) Of(user int64, at bourse.Time) uint64 { return p.to(p.users[user], at).Had }
+
+// to is u as it is at an instant.
+func (p *Past) to(u bourse.UserShare, at bourse.Time) bourse.UserShare {
+	for u.Since < at && (u.Had > 0 || u.Nodes > 0) {
+		end := u.Since.Add(p.step - mod(u.Since, p.step)) // of the step
+		had := u.Had + uint64(u.Nodes)*uint64(min(end, at).Sub(u.Since))
+		if u.Since, u.Had = min(end, at), had; end <= at {
+			u.Had, _ = bits.Mul64(had, decay)
+		}
+	}
+	u.Since = max(u.Since, at)
+	return u
+}
+
+// mod is how far an instant lies behind the last multiple of d, also before 0.
+func mod(t bourse.Time, d bourse.Duration) bourse.Duration {
+	return (bourse.Duration(t)%d + d) % d
+}
+
+// Save is what is known, by user.
+func (p *Past) Save() []bourse.UserShare {
+	list := make([]bourse.UserShare, 0, len(p.users))
+	for _, user := range slices.Sorted(maps.Keys(p.users)) {
+		list = append(list, p.users[user])
+	}
+	return list
+}
+
+// Load begins with what was saved.
+func (p *Past) Load(list []bourse.UserShare) {
+	clear(p.users)
+	for _, u := range list {
+		p.users[u.User] = u
+	}
+}

@@ -1,0 +1,158 @@
+package fairshare
+
+import (
+	"encoding/json"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+
+	"pgregory.net/rapid"
+)
+
+// used is n nodes of a user over [from, to).
+type used struct {
+	user     int64
+	n        int
+	from, to bourse.Time
+}
+
+// naive adds up millisecond by millisecond, and decays at the end of each step.
+func naive(list []used, user int64, at bourse.Time, step bourse.Duration) (sum uint64) {
+	for t := bourse.Time(-100); t < at; t++ {
+		for _, u := range list {
+			if u.user == user && u.from <= t && t < u.to {
+				sum += uint64(u.n)
+			}
+		}
+		if (t+1)%bourse.Time(step) == 0 {
+			sum, _ = bits.Mul64(sum, decay)
+		}
+	}
+	return sum
+}
+
+// Whatever is noted in which order, and whoever asks meanwhile, what a user has had is
+// what adding up each millisecond gives, also after a save and a load.
+func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		half := bourse.Duration(rapid.SampledFrom([]int{16, 48, 160}).Draw(t, "half-life"))
+		p := New(half)
+		var list []used
+		at := bourse.Time(rapid.IntRange(-100, 50).Draw(t, "from"))
+		for range rapid.IntRange(1, 20).Draw(t, "events") {
+			at += bourse.Time(rapid.SampledFrom([]int{0, 1, 3, 10, 40}).Draw(t, "gap"))
+			user := int64(rapid.IntRange(-1, 2).Draw(t, "user"))
+			running := -1
+			for i := range list {
+				if list[i].to == bourse.Never && rapid.Bool().Draw(t, "this one") {
+					running = i
+				}
+			}
+			switch kind := rapid.IntRange(0, 3).Draw(t, "kind"); {
+			case kind == 0 && running >= 0:
+				list[running].to = at
+				p.Ended(list[running].user, list[running].n, at)
+			case kind == 1:
+				again := New(half)
+				b, err := json.Marshal(p.Save())
+				var saved []bourse.UserShare
+				if err != nil || json.Unmarshal(b, &saved) != nil {
+					t.Fatal(err)
+				}
+				again.Load(saved)
+				p = again
+			default:
+				n := rapid.IntRange(1, 9).Draw(t, "nodes")
+				list = append(list, used{user, n, at, bourse.Never})
+				p.Began(user, n, at)
+			}
+			look := at + bourse.Time(rapid.IntRange(0, 30).Draw(t, "look"))
+			for user := int64(-1); user < 3; user++ {
+				if got, want := p.Of(user, look), naive(list, user, look, half/steps); got != want {
+					t.Fatalf("user %d has had %d by %v, millisecond by millisecond %d", user, got, look, want)
+				}
+			}
+		}
+	})
+}
+
+// Half of what was had is left after a half-life, whatever its length, to a millionth.
+func TestPast_HalfIsLeftAfterAHalfLife(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, half := range []bourse.Duration{LeastHalfLife, HalfLife, 3650 * bourse.Day} {
+		p := New(half)
+		at := bourse.Time(r.Int64N(int64(half)))
+		p.Began(1, 1000, at)
+		p.Ended(1, 1000, at.Add(bourse.Hour))
+		had := p.Of(1, at.Add(bourse.Hour))
+		for k := 1; k < 5; k++ {
+			left := p.Of(1, at.Add(bourse.Hour).Add(bourse.Duration(k)*half))
+			if want := float64(had) * math.Exp2(-float64(k)); math.Abs(float64(left)-want) > 1e-6*want+float64(16*k) {
+				t.Errorf("after %d half-lives of %v %d are left of %d", k, half, left, had)
+			}
+		}
+	}
+}
+
+// All nodes of a large site for longer than anybody lives are a number all the same, and
+// who has had nothing for long has had nothing.
+func TestPast_HasBounds(t *testing.T) {
+	t.Parallel()
+	p := New(bourse.MaxDuration)
+	p.Began(1, 1_000_000, 0)
+	if had := p.Of(1, bourse.MaxTime); float64(had) > 1e6*float64(bourse.MaxTime) || float64(had) < .6e6*float64(bourse.MaxTime) {
+		t.Errorf("%d node-milliseconds of 1,000,000 nodes until the last instant", had)
+	}
+	p = New(LeastHalfLife)
+	for user := range int64(most) {
+		p.Began(user, 1, 0)
+		p.Ended(user, 1, 1)
+	}
+	p.Began(most, 1, 1)
+	if p.Of(most, 10) > 0 {
+		t.Error("more users are known than may be")
+	}
+	later := bourse.Time(100 * LeastHalfLife)
+	p.Ended(most, 1, later) // it was not known
+	p.Began(most+1, 1, later)
+	if p.Of(most+1, later+10) != 10 || len(p.users) > 2 {
+		t.Errorf("%d of %d users", p.Of(most+1, later+10), len(p.users))
+	}
+}
+
+// A half-life that is not given is seven days, and what is loaded takes the place of what was.
+func TestPast_BeginsAnew(t *testing.T) {
+	t.Parallel()
+	p, week := New(0), New(7*bourse.Day)
+	for _, x := range []*Past{p, week} {
+		x.Began(1, 4, 0)
+		x.Ended(1, 4, bourse.Time(bourse.Day))
+	}
+	at := bourse.Time(30 * bourse.Day)
+	if p.Of(1, at) != week.Of(1, at) || p.Of(1, at) == 0 {
+		t.Errorf("%d and %d are left", p.Of(1, at), week.Of(1, at))
+	}
+	p.Load([]bourse.UserShare{{User: 2, Had: 9, Since: at}})
+	if p.Of(1, at) != 0 || p.Of(2, at) != 9 {
+		t.Errorf("user 1 has had %d, user 2 %d", p.Of(1, at), p.Of(2, at))
+	}
+}
+
+func BenchmarkPast_Of1000Users(b *testing.B) {
+	p := New(HalfLife)
+	for user := range int64(1000) {
+		p.Began(user, 8, bourse.Time(user*int64(bourse.Hour)))
+	}
+	at := bourse.Time(1100 * bourse.Hour)
+	b.ResetTimer()
+	for b.Loop() {
+		for user := range int64(1000) {
+			p.Of(user, at)
+		}
+	}
+}
