@@ -275,7 +275,8 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 }
 
 // choose is the start that the job prefers; when all work has ended every job
-// fits. Where only the start counts the rest of the list need not be priced.
+// fits. Where only the start counts the rest of the list need not be priced, nor where
+// the earliest start is free: no other one is better by either.
 func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration) pricing.Offer {
 	alpha := r.opt.Alpha
 	if r.alphas != nil {
@@ -284,8 +285,7 @@ func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration
 	if r.opt.Notice > 0 {
 		return r.after(now.Add(r.opt.Notice), j.Nodes, d)
 	}
-	if alpha == 0 {
-		best, _ := r.book.Earliest(j.Nodes, d)
+	if best, _ := r.book.Earliest(j.Nodes, d); alpha == 0 || best.Additive == 0 {
 		return best
 	}
 	offers := r.book.Offers(j.Nodes, d, false)

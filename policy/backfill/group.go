@@ -48,6 +48,7 @@ type Group struct {
 
 	horizon horizon
 	time    timeline
+	moved   []moved // by it
 	starts  []Start
 	state   State
 }

@@ -48,11 +48,10 @@ func (g *Group) guarantee(i int, at bourse.Time) {
 func (g *Group) compress(marks bool) {
 	t := &g.time
 	if !marks {
-		t.all, t.zones = true, t.zones[:0]
-		for i := g.line.head; i < len(t.places); i++ {
-			if p := &t.places[i]; p.start != none {
-				p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
-				g.forward(int32(i))
+		t.forgetOpenings()
+		for i := int32(g.line.head); int(i) < len(t.places); i++ {
+			if t.places[i].start != none {
+				g.forward(i, t.anywhere(i))
 			}
 		}
 		return
@@ -60,14 +59,14 @@ func (g *Group) compress(marks bool) {
 	t.ready(g.nodes)
 	for i := t.marked(0); i != none; i = t.marked(i + 1) {
 		t.unmark(i)
-		g.forward(i)
+		g.forward(i, t.earlier(i))
+		t.pass(i)
 	}
 }
 
-// forward moves job i to its earliest fit, if that is before its guarantee.
-func (g *Group) forward(i int32) {
-	t := &g.time
-	if k := t.earlier(i); k != t.places[i].start {
+// forward moves job i to the instant k, unless its guarantee lies there.
+func (g *Group) forward(i, k int32) {
+	if t := &g.time; k != t.places[i].start {
 		at := t.list[k].at
 		t.move(i, k)
 		g.guarantee(int(i), at)
@@ -114,23 +113,56 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 		g.rise()
 		return
 	}
-	if g.time.fewest(s, e) >= n {
-		g.time.take(s, e, n)
+	t := &g.time
+	if t.fewest(s, e) >= n {
+		t.take(s, e, n)
 		return
 	}
-	l := &g.line
-	g.work = append(g.work[:0], g.free...)
-	for i := l.head; i < len(l.jobs); i++ {
+	w, l := &g.work, &g.line
+	g.moved = g.moved[:0]
+	i := g.undo(s, e, n)
+	w.Add(s, e, -n)
+	for ; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
 		if q.Nodes == gone || q.Guarantee == bourse.Never && g.barred(q) {
 			continue
 		}
 		at := q.Guarantee
-		if at == bourse.Never || g.work.Min(at, at.Add(q.Estimate)) < q.Nodes {
-			at = g.earliest(q, &g.work)
-			g.guarantee(i, at)
+		if at == bourse.Never || w.Min(at, at.Add(q.Estimate)) < q.Nodes {
+			at = g.earliest(q, w)
+			g.moved = append(g.moved, moved{int32(i), at})
 		}
-		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		if at < bourse.Never {
+			w.Add(at, at.Add(q.Estimate), -q.Nodes)
+		}
 	}
-	g.time.reset(g.free, g.running.list(), g.reserved, l.jobs)
+	for _, m := range g.moved {
+		t.cancel(m.job)
+		g.guarantee(int(m.job), m.at)
+	}
+	t.take(s, e, n)
+	t.enterAll(g.moved)
+	if g.sure != nil {
+		for _, m := range g.moved {
+			t.lookAgain(m.job) // limits may have put it behind room that it has
+		}
+	}
+}
+
+// undo has the work be what is free beside the guarantees before a job of the line, the
+// last one for which n nodes are free over [s, e): what is before it can stay as it is.
+func (g *Group) undo(s, e bourse.Time, n int) int {
+	w, l := &g.work, &g.line
+	*w = g.time.profile((*w)[:0])
+	for i := len(l.jobs) - 1; i >= l.head; i-- {
+		q := &l.jobs[i]
+		if q.Nodes == gone || q.Guarantee == bourse.Never {
+			continue
+		}
+		end := q.Guarantee.Add(q.Estimate)
+		if w.Add(q.Guarantee, end, q.Nodes); q.Guarantee < e && end > s && w.Min(s, e) >= n {
+			return i
+		}
+	}
+	return l.head
 }

@@ -2,7 +2,6 @@ package backfill
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -10,25 +9,36 @@ import (
 // openings know which guarantees might move up. After a compression has looked at a
 // job, it can move only for nodes that come free later: just before its guarantee, so
 // that it slides up, or in a window that is long and wide enough for all of it. So
-// when nodes come free, those who could use them are marked, and a compression looks
-// at who is marked. Of 10,000 jobs that wait that is a third, and a search for room
-// begins where it has appeared.
+// when nodes come free, those are marked who could slide, and each window is handed to
+// the first job behind that could use it, and from there to the next one with what has
+// been left of it. A compression looks at who is marked.
 type openings struct {
 	worth int      // so many must wait
 	marks []uint64 // by line index
 	all   bool     // any might: marks are not kept
 	zones []zone   // came free since the last compression
+	open  []window // which a job has, or that are shut
+	shut  int32    // first of those, linked by next
+	loose []window // whoever had them has left the queue
 	last  [hintSizes][hintSpans]int32
 
 	// The jobs by size class and, within one, by when they are guaranteed, as it was
-	// when the compression began: guarantees have only moved up since.
+	// when they were sorted: guarantees have only moved up since.
 	origin  bourse.Time
 	classes int
-	order   []int32           // line indices
+	sorted  int // jobs before this index are there; 0: none
+	moves   int // since then
+	order   []filed
 	cells   []int32           // of each job, on the way to order
 	first   []int32           // of each cell, in order
 	least   []bourse.Duration // least estimate of each cell
 	beyond  []bourse.Duration // the same of the cell and of the later ones of its class
+}
+
+// filed is a job in its cell, where they are in the order of the queue.
+type filed struct {
+	estimate   bourse.Duration
+	nodes, job int32
 }
 
 // zone is n nodes that came free over [s, e).
@@ -91,117 +101,36 @@ func (t *timeline) reach() {
 	}
 }
 
-// lookAgain marks job i, who may move to anywhere.
-func (t *timeline) lookAgain(i int32) {
-	p := &t.places[i]
-	p.from, p.to, p.near = -bourse.Never, bourse.Never, opening
-	t.mark(i)
-}
-
 // opened notes who could use the n nodes more that have come free from the instant a
-// to c.
-func (t *timeline) opened(a, c, n int32) {
+// to c, where job i had them.
+func (t *timeline) opened(a, c, n, i int32) {
 	if t.all {
 		return
 	}
+	low, high := int32(0), int32(0) // windows of these sizes that hold k have been noted
 	for k := a; k != c; {
-		t.windows(k, n)
 		room := t.list[k].free
+		switch least := max(room-n, 0); {
+		case k == a || room > high:
+			t.windows(k, max(least, high), room, i)
+		case least < low:
+			t.windows(k, least, min(low, room), i)
+		}
+		low, high = max(room-n, 0), room
 		k = t.list[k].next
-		for i := t.list[k].starts; i != none; i = t.places[i].next {
-			if t.places[i].nodes <= room {
-				t.mark(i)
+		for j := t.list[k].starts; j != none; j = t.places[j].next {
+			if t.places[j].nodes <= room {
+				t.mark(j)
 			}
 		}
 	}
-}
-
-// windows marks those for whom the instant k, where n nodes more are free, completes a
-// window: for each number of nodes that was not free there before, as far around it as
-// so many are.
-func (t *timeline) windows(k, n int32) {
-	high, low := t.list[k].free, max(t.list[k].free-n, 0)
-	a, b := t.list[k].prev, t.list[k].next // what lies around the window
-	for high > low {
-		for t.list[a].free >= high {
-			a = t.list[a].prev
-		}
-		for t.list[b].free >= high {
-			b = t.list[b].next
-		}
-		next := max(low, t.list[a].free, t.list[b].free)
-		t.offer(next, high, t.list[a].next, b)
-		high = next
-	}
-}
-
-// offer marks those of more than low nodes and at most high for whom there is room from
-// instant k to end, before their guarantees.
-func (t *timeline) offer(low, high, k, end int32) {
-	s, e := t.list[k].at, t.list[end].at
-	long, b := e.Sub(s), span(s.Sub(t.origin))
-	for c := class(int(low) + 1); c <= class(int(high)); c++ {
-		for x := c*spans + b; x < (c+1)*spans && t.beyond[x] <= long; x++ {
-			if t.least[x] > long {
-				continue
-			}
-			for _, i := range t.order[t.first[x]:t.first[x+1]] {
-				p := &t.places[i]
-				if p.nodes > low && p.nodes <= high && p.estimate <= long && s.Add(p.estimate) <= t.list[p.start].at {
-					if p.to = max(p.to, e); s < p.from {
-						p.from, p.near = s, k
-					}
-					t.mark(i)
-				}
-			}
-		}
-	}
-}
-
-// sort finds the cells of the jobs anew.
-func (t *timeline) sort(nodes int) {
-	t.origin, t.classes = t.list[opening].at, class(nodes)+1
-	n := t.classes * spans
-	t.first = append(t.first[:0], make([]int32, n+1)...)
-	t.cells = slices.Grow(t.cells[:0], len(t.places))[:len(t.places)]
-	t.least, t.beyond = t.least[:0], t.beyond[:0]
-	for range n {
-		t.least = append(t.least, forever)
-	}
-	count := int32(0)
-	for i := range t.places {
-		p := &t.places[i]
-		if p.start == none {
-			continue
-		}
-		x := class(int(p.nodes))*spans + span(t.list[p.start].at.Sub(t.origin))
-		t.cells[i] = int32(x)
-		t.first[x+1]++
-		t.least[x] = min(t.least[x], p.estimate)
-		count++
-	}
-	t.beyond = append(t.beyond, t.least...)
-	for x := range n {
-		t.first[x+1] += t.first[x]
-		if y := n - 1 - x; (y+1)%spans > 0 {
-			t.beyond[y] = min(t.beyond[y], t.beyond[y+1])
-		}
-	}
-	t.order = slices.Grow(t.order[:0], int(count))[:count]
-	for i := len(t.places) - 1; i >= 0; i-- {
-		if t.places[i].start != none {
-			x := t.cells[i]
-			t.order[t.first[x]] = int32(i)
-			t.first[x]++
-		}
-	}
-	copy(t.first[1:], t.first[:n])
-	t.first[0] = 0
 }
 
 // ready has every guarantee that might move up marked, and the jobs sorted.
 func (t *timeline) ready(nodes int) {
-	t.sort(nodes)
+	if t.sorted == 0 || t.moves > 2*len(t.places) {
+		t.sort(nodes)
+	}
 	if t.all {
 		for i := range t.places {
 			if t.places[i].start != none {
@@ -210,70 +139,65 @@ func (t *timeline) ready(nodes int) {
 		}
 	}
 	t.all = false
+	for _, w := range t.loose {
+		t.hand(w, w.to.Sub(w.from), none)
+	}
+	t.loose = t.loose[:0]
 	n := int32(0)
 	for _, z := range t.zones {
 		n += z.n // where two overlap, as many may have come free
 	}
 	for _, z := range t.zones {
-		if z.e > t.origin {
-			t.opened(t.list[t.after(max(z.s, t.origin))].prev, t.after(z.e-1), n)
+		if now := t.list[opening].at; z.e > now {
+			t.opened(t.list[t.after(max(z.s, now))].prev, t.after(z.e-1), n, none)
 		}
 	}
 	t.zones = t.zones[:0]
 }
 
+// forgetOpenings is for when any job might move.
+func (t *timeline) forgetOpenings() {
+	t.all, t.zones, t.loose = true, t.zones[:0], t.loose[:0]
+	t.sorted, t.shut = 0, none
+	if len(t.open) == 0 {
+		return
+	}
+	t.open = t.open[:0]
+	for i := range t.places {
+		t.places[i].open = none
+	}
+}
+
 // earlier is where job i could start before its guarantee, or where it starts.
 func (t *timeline) earlier(i int32) int32 {
-	p := &t.places[i]
-	if p.from < p.to {
-		k := t.window(p)
-		if p.from, p.to = bourse.Never, -bourse.Never; k != none {
-			return k
+	first := int32(none)
+	for k := t.places[i].open; k != none; k = t.open[k].next {
+		if at := t.within(i, &t.open[k], first); at != none {
+			first = at
 		}
 	}
+	if first != none {
+		return first
+	}
+	return t.slide(i)
+}
+
+// anywhere is earlier for a job that may move to anywhere.
+func (t *timeline) anywhere(i int32) int32 {
+	if k := t.within(i, &window{from: -bourse.Never, to: bourse.Never, near: opening}, none); k != none {
+		return k
+	}
+	return t.slide(i)
+}
+
+// slide is how far job i could start earlier in what is free just before its guarantee.
+func (t *timeline) slide(i int32) int32 {
+	p := &t.places[i]
 	k := p.start
 	for t.list[t.list[k].prev].free >= p.nodes {
 		k = t.list[k].prev
 	}
 	return k
-}
-
-// window is the first instant from p.from on, but not behind p.to, from which all of p
-// has room before its guarantee, or none.
-func (t *timeline) window(p *place) int32 {
-	last := min(p.to, t.list[p.start].at).Add(-p.estimate) // start, at the latest
-	for k := t.holding(p); t.list[k].at <= last; {
-		if t.list[k].free < p.nodes {
-			k = t.list[k].next
-			continue
-		}
-		start, full := k, t.list[k].at.Add(p.estimate)
-		for t.list[k].at < full && t.list[k].free >= p.nodes {
-			k = t.list[k].next
-		}
-		if t.list[k].at >= full {
-			return start
-		}
-	}
-	return none
-}
-
-// holding is the instant that holds when a window for p may begin: the one noted, or
-// if that has gone it is looked for from both sides.
-func (t *timeline) holding(p *place) int32 {
-	if t.list[p.near].at == p.from {
-		return p.near
-	}
-	for f, k := opening, p.start; ; {
-		next := t.list[f].next
-		if t.list[next].at > p.from {
-			return f
-		}
-		if k = t.list[k].prev; t.list[k].at <= p.from {
-			return k
-		}
-		f = next
-	}
 }
 
 // clean notes that job i has been placed anew: nothing before its guarantee will do
@@ -313,7 +237,7 @@ func (t *timeline) hint(p *place) int32 {
 					continue
 				}
 				q := &t.places[i]
-				if q.start == none || q.from < q.to || q.nodes > p.nodes || q.estimate > p.estimate {
+				if q.start == none || q.nodes > p.nodes || q.estimate > p.estimate {
 					continue
 				}
 				if t0 := t.list[q.start].at.Add(-q.estimate); t0 > at {
@@ -323,6 +247,16 @@ func (t *timeline) hint(p *place) int32 {
 		}
 	}
 	if best == none {
+		return opening
+	}
+	for _, list := range [][]window{t.open, t.loose} {
+		for i := range list {
+			if w := &list[i]; w.from < at && w.low < p.nodes && w.to.Sub(w.from) >= p.estimate {
+				at = w.from
+			}
+		}
+	}
+	if at <= t.list[opening].at {
 		return opening
 	}
 	k := t.places[best].start

@@ -73,8 +73,105 @@ func TestCompress_MarksChangeNothing(t *testing.T) {
 	}
 }
 
+// A long queue through arrivals, early ends, cancellations and reservations: after each the
+// guarantees are those of a plain walk over a profile.
+func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		g := New(64, Conservative, 0)
+		g.time.worth = []int{0, worthMarks}[r.IntN(2)]
+		ids := int64(0)
+		arrive := func() {
+			ids++
+			g.Arrive(Queued{ID: ids, Nodes: drawNodes(r), Estimate: drawEstimate(r), Submit: g.now, Priority: r.IntN(30) / 29})
+		}
+		for range 60 + r.IntN(200) {
+			arrive()
+		}
+		for step := range 150 {
+			if g.Pass(); len(g.running.list()) == 0 {
+				break
+			}
+			later := g.now.Add(bourse.Duration(r.IntN(200)) * bourse.Minute)
+			g.State()
+			g.Advance(min(later, g.running.list()[0].End, g.Next()))
+			twin, freed := g.State().Clone(), false
+			switch k := r.IntN(8); {
+			case k < 3:
+				for range 1 + r.IntN(3) {
+					arrive()
+					twin.Queue = append(twin.Queue, g.line.jobs[slices.IndexFunc(g.line.jobs, func(q Queued) bool { return q.ID == ids })])
+				}
+				slices.SortStableFunc(twin.Queue, func(x, y Queued) int { return y.Priority - x.Priority })
+			case k == 3:
+				x := Reserved{ID: int64(step), Nodes: drawNodes(r), Start: g.now.Add(bourse.Duration(r.IntN(2000)) * bourse.Minute)}
+				x.End = x.Start.Add(drawEstimate(r))
+				if !g.Reserve(x).Refused() {
+					twin.Reserve(x)
+				}
+			case k == 4 && len(twin.Queue) > 0:
+				i := r.IntN(len(twin.Queue))
+				g.Cancel(twin.Queue[i].ID)
+				twin.Queue, freed = slices.Delete(twin.Queue, i, i+1), true
+			case k == 5 && len(twin.Reserved) > 0:
+				x := twin.Reserved[r.IntN(len(twin.Reserved))]
+				g.Release(x.ID)
+				twin.Free.Add(max(g.now, x.Start), x.End, x.Nodes)
+				freed = true
+			default:
+				x := g.running.list()[r.IntN(len(g.running.list()))]
+				g.End(x.ID, x.End)
+				twin.Free.Add(g.now, x.End, x.Nodes)
+				freed = x.End > g.now
+			}
+			for len(g.running.list()) > 0 && g.running.list()[0].End <= g.now {
+				g.End(g.running.list()[0].ID, g.running.list()[0].End)
+			}
+			settlePlainly(&twin, freed)
+			if got := g.State().Queue; !slices.Equal(got, twin.Queue) {
+				t.Fatalf("seed %d, step %d, at %v:\n      %+v,\n want %+v", seed, step, g.now, got, twin.Queue)
+			}
+			if err := auditTimeline(g); err != nil {
+				t.Fatalf("seed %d, step %d, at %v: %v", seed, step, g.now, err)
+			}
+		}
+	}
+}
+
+func drawNodes(r *rand.Rand) int { return []int{1, 2, 4, 7, 8, 13, 16, 24, 32, 40, 64}[r.IntN(11)] }
+
+func drawEstimate(r *rand.Rand) bourse.Duration {
+	return bourse.Duration([]int{5, 20, 50, 90, 200, 300, 500, 800, 1200}[r.IntN(9)]) * bourse.Minute
+}
+
+// settlePlainly compresses the guarantees of s if something came free, and gives those that
+// have none theirs.
+func settlePlainly(s *State, freed bool) {
+	work := s.Free.Clone()
+	for _, q := range s.Queue {
+		if q.Guarantee < bourse.Never {
+			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
+		}
+	}
+	for _, fresh := range []bool{false, true} {
+		for i := range s.Queue {
+			q := &s.Queue[i]
+			if (q.Guarantee == bourse.Never) != fresh || !fresh && !freed {
+				continue
+			}
+			if !fresh {
+				work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
+			}
+			q.Guarantee = work.EarliestFit(s.Now, q.Nodes, q.Estimate)
+			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
+		}
+	}
+}
+
 // auditTimeline compares the timeline of g with a profile made anew: its levels, the
-// places of the guarantees, and that nobody could move up who is not marked.
+// places of the guarantees, and that nobody could move up who is not marked or behind one
+// who has the window that it could move to.
 func auditTimeline(g *Group) error {
 	t, work := &g.time, g.free.Clone()
 	for i, q := range g.line.jobs {
@@ -111,10 +208,24 @@ func auditTimeline(g *Group) error {
 			continue
 		}
 		work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
-		if at := work.EarliestFit(g.now, q.Nodes, q.Estimate); at < q.Guarantee {
+		if at := work.EarliestFit(g.now, q.Nodes, q.Estimate); at < q.Guarantee && !waitsForWindow(t, int32(i), &q, at) {
 			return fmt.Errorf("job %d of %d nodes for %v is guaranteed %v, could start at %v and is not marked", q.ID, q.Nodes, q.Estimate, q.Guarantee, at)
 		}
 		work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 	}
 	return nil
+}
+
+// waitsForWindow reports whether a window in which q fits at that instant will come to it,
+// which is job i.
+func waitsForWindow(t *timeline, i int32, q *Queued, at bourse.Time) bool {
+	for j := range i {
+		for k := t.places[j].open; k != none; k = t.open[k].next {
+			w := &t.open[k]
+			if t.marked(j) == j && int32(q.Nodes) > w.low && int32(q.Nodes) <= w.high && w.from <= at && at.Add(q.Estimate) <= w.to && (!w.again || i <= w.opener) {
+				return true
+			}
+		}
+	}
+	return false
 }

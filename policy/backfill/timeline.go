@@ -30,16 +30,6 @@ type instant struct {
 	starts     int32 // first of the guarantees that start here
 }
 
-// place is where a job of the line has its guarantee.
-type place struct {
-	start, end int32 // none: it has no guarantee
-	next, prev int32 // others that start there
-	nodes      int32
-	near       int32 // an instant that has lain at from
-	estimate   bourse.Duration
-	from, to   bourse.Time // where room for all of it may have appeared, if from < to
-}
-
 const none = -1
 
 // The list lies between two walls, which nothing fits over. The first instant behind
@@ -125,11 +115,7 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 	t.marks = t.marks[:0]
 	t.reach()
 	t.forgetHints()
-	t.all, t.zones = true, t.zones[:0]
-}
-
-func unplaced(q *Queued) place {
-	return place{start: none, end: none, nodes: int32(q.Nodes), estimate: q.Estimate, from: bourse.Never}
+	t.forgetOpenings()
 }
 
 // insert makes at an instant of its own, before the instant k.
@@ -291,6 +277,7 @@ func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
 	t.list[p.end].ends++
 	t.enter(i, start)
 	t.raise(start, p.end, -p.nodes)
+	t.file(i)
 	if early {
 		t.lookAgain(i)
 	} else {
@@ -309,19 +296,68 @@ func (t *timeline) start(i int32) {
 // cancel takes job i and its guarantee out.
 func (t *timeline) cancel(i int32) {
 	p := &t.places[i]
-	if p.start == none {
+	a, b := p.start, p.end
+	if a == none {
 		return
 	}
-	s, e := t.list[p.start].at, t.list[p.end].at
+	t.zones = append(t.zones, zone{t.list[a].at, t.list[b].at, p.nodes})
 	t.withdraw(i)
 	t.forget(i)
-	t.giveBack(s, e, int(p.nodes))
+	t.raise(a, b, p.nodes)
+	t.leave(a)
+	t.leave(b)
+}
+
+// moved says where a job of the line is guaranteed from now on.
+type moved struct {
+	job int32
+	at  bourse.Time
+}
+
+// enterAll gives jobs that have none their places, which must be free, in one walk.
+func (t *timeline) enterAll(list []moved) {
+	t.sorted = 0
+	slices.SortFunc(list, func(x, y moved) int { return cmp.Compare(x.at, y.at) })
+	k := opening
+	for _, m := range list {
+		if m.at == bourse.Never {
+			return
+		}
+		for t.list[k].at < m.at {
+			k = t.list[k].next
+		}
+		k = t.find(m.at, k)
+		p, end := &t.places[m.job], k
+		for full := m.at.Add(p.estimate); t.list[end].at < full; {
+			end = t.list[end].next
+		}
+		end = t.find(m.at.Add(p.estimate), end)
+		t.list[k].ends++
+		t.list[end].ends++
+		t.enter(m.job, k)
+		p.end = end
+		t.raise(k, end, -p.nodes)
+	}
+}
+
+// profile appends to p what is free.
+func (t *timeline) profile(p bourse.Profile) bourse.Profile {
+	for k := opening; k != tail; k = t.list[k].next {
+		if x := &t.list[k]; len(p) == 0 || p[len(p)-1].Free != int(x.free) {
+			p = append(p, bourse.Step{At: x.at, Free: int(x.free)})
+		}
+	}
+	return p
 }
 
 func (t *timeline) forget(i int32) {
 	p := &t.places[i]
 	p.start, p.end = none, none
-	p.from, p.to = bourse.Never, -bourse.Never
+	for p.open != none {
+		if w := t.unhang(i); w.opener != none {
+			t.loose = append(t.loose, w)
+		}
+	}
 	t.unmark(i)
 }
 
@@ -338,6 +374,7 @@ func (t *timeline) giveBack(s, e bourse.Time, n int) {
 // move brings the guarantee of job i forward to the instant b, and notes what that
 // opens behind it.
 func (t *timeline) move(i, b int32) {
+	t.moves++
 	p := &t.places[i]
 	a, c := p.start, p.end
 	full := t.list[b].at.Add(p.estimate)
@@ -360,53 +397,7 @@ func (t *timeline) move(i, b int32) {
 		t.raise(b, a, -p.nodes)
 	}
 	t.raise(end, c, p.nodes)
-	t.opened(end, c, p.nodes)
+	t.opened(end, c, p.nodes, i)
 	t.leave(a)
 	t.leave(c)
-}
-
-// arrive makes room for job i of the line, which has no guarantee yet.
-func (t *timeline) arrive(i int, q *Queued) {
-	if n := len(t.places); i < n {
-		t.places = slices.Insert(t.places, i, unplaced(q))
-		t.reach()
-		for k := n; k > i; k-- {
-			t.copyMark(int32(k), int32(k-1))
-		}
-		t.unmark(int32(i))
-		t.relink()
-		return
-	}
-	t.places = append(t.places, unplaced(q))
-	t.reach()
-}
-
-// compact drops what line.compact, which comes next, will.
-func (t *timeline) compact(jobs []Queued, head int) {
-	out := 0
-	for i := head; i < len(jobs); i++ {
-		if jobs[i].Nodes != gone {
-			t.places[out] = t.places[i]
-			t.copyMark(int32(out), int32(i))
-			out++
-		}
-	}
-	for i := out; i < len(jobs); i++ {
-		t.unmark(int32(i))
-	}
-	t.places = t.places[:out]
-	t.relink()
-}
-
-// relink has the instants know the jobs by their new indices.
-func (t *timeline) relink() {
-	for k := t.list[wall].next; k != tail; k = t.list[k].next {
-		t.list[k].starts = none
-	}
-	for i := range t.places {
-		if p := &t.places[i]; p.start != none {
-			t.enter(int32(i), p.start)
-		}
-	}
-	t.forgetHints()
 }

@@ -38,6 +38,24 @@ func TestByAlpha_ZeroTakesTheEarliestAndOneTheFree(t *testing.T) {
 	}
 }
 
+// Who asks for the earliest start first need not price the others where it is free.
+func TestByAlpha_TheEarliestIsChosenWhereItIsFree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		offers := offersOf(t)
+		slices.SortFunc(offers, func(x, y pricing.Offer) int { return cmp.Compare(x.Start, y.Start) })
+		offers = slices.CompactFunc(offers, func(x, y pricing.Offer) bool { return x.Start == y.Start })
+		first := EarliestWithin(offers, 0, 0, 0)
+		if first < 0 {
+			return
+		}
+		offers[first].Additive = 0
+		if got := ByAlpha(offers, Alpha(rapid.Int64Range(0, int64(One)).Draw(t, "alpha"))); got != first {
+			t.Fatalf("%d is chosen of %+v, want the earliest, %d", got, offers, first)
+		}
+	})
+}
+
 func TestByAlpha_NothingFeasibleIsNoChoice(t *testing.T) {
 	t.Parallel()
 	if i := ByAlpha([]pricing.Offer{{Start: 1}, {Start: 2}}, One/2); i != -1 {

@@ -1,0 +1,70 @@
+package backfill
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// place is where a job of the line has its guarantee.
+type place struct {
+	start, end int32 // none: it has no guarantee
+	next, prev int32 // others that start there
+	nodes      int32
+	open       int32 // first of the windows that it is to look at
+	estimate   bourse.Duration
+}
+
+func unplaced(q *Queued) place {
+	return place{start: none, end: none, nodes: int32(q.Nodes), open: none, estimate: q.Estimate}
+}
+
+// arrive makes room for job i of the line, which has no guarantee yet.
+func (t *timeline) arrive(i int, q *Queued) {
+	if n := len(t.places); i < n {
+		t.places = slices.Insert(t.places, i, unplaced(q))
+		t.reach()
+		for k := n; k > i; k-- {
+			t.copyMark(int32(k), int32(k-1))
+		}
+		t.unmark(int32(i))
+		t.relink()
+		for k := range t.open {
+			t.open[k].opener = int32(n) // all may look that are there
+		}
+		return
+	}
+	t.places = append(t.places, unplaced(q))
+	t.reach()
+}
+
+// compact drops what line.compact, which comes next, will.
+func (t *timeline) compact(jobs []Queued, head int) {
+	out := 0
+	for i := head; i < len(jobs); i++ {
+		if jobs[i].Nodes != gone {
+			t.places[out] = t.places[i]
+			t.copyMark(int32(out), int32(i))
+			out++
+		}
+	}
+	for i := out; i < len(jobs); i++ {
+		t.unmark(int32(i))
+	}
+	t.places = t.places[:out]
+	t.relink()
+}
+
+// relink has the instants know the jobs by their new indices.
+func (t *timeline) relink() {
+	t.sorted = 0
+	for k := t.list[wall].next; k != tail; k = t.list[k].next {
+		t.list[k].starts = none
+	}
+	for i := range t.places {
+		if p := &t.places[i]; p.start != none {
+			t.enter(int32(i), p.start)
+		}
+	}
+	t.forgetHints()
+}
