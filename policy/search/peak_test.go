@@ -29,12 +29,12 @@ func TestBatch_PeaksTellWhatScansWould(t *testing.T) {
 			}
 			free = append(free, p)
 		}
-		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, AMPLiteral}[n(0, 3, "algorithm")], MaxAlternatives: 2, Notice: minute * bourse.Time(n(0, 20, "notice"))}
+		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, AMPLiteral}[n(0, 3, "algorithm")], MaxAlternatives: n(1, 5, "most"), Notice: minute * bourse.Time(n(0, 20, "notice"))}
 		jobs := make([]bourse.Request, n(30, 120, "jobs"))
 		for i := range jobs {
 			j := &jobs[i]
 			*j = bourse.Request{Nodes: n(1, 9, "nodes"), Length: bourse.Minute * bourse.Duration(n(10, 200, "length")), MinPerformance: bourse.Performance(500 * n(1, 3, "min performance")),
-				MaxPrice: bourse.Price(100_000 * n(1, 4, "max price")), Budget: 50_000 * bourse.Credits(n(1, 400, "budget")), Deadline: bourse.Never, OneSite: n(0, 9, "one site") == 0}
+				MaxPrice: bourse.Price(100_000 * n(1, 4, "max price")), Budget: 20_000 * bourse.Credits(n(0, 1, "rich")*1000+n(1, 40, "budget")), Deadline: bourse.Never, OneSite: n(0, 9, "one site") == 0}
 			switch n(0, 9, "bound") {
 			case 0:
 				j.Deadline = minute * bourse.Time(n(60, 200, "deadline"))
