@@ -113,8 +113,10 @@ func (f *Finder) scan(q *query, whole bool) int {
 	}
 	ends := q.from.Add(q.least)
 	for f.enter(q, ends); len(f.cursors) > 0; {
-		k, other := f.foremost()
-		c := &f.cursors[k]
+		c, other := &f.cursors[0], (*slot)(nil)
+		if len(f.cursors) > 1 {
+			other = f.cursors[1].at
+		}
 		ch := &c.lane.chunks[c.ci]
 		i := c.i
 		for ; i < len(ch.slots); i++ {
@@ -171,7 +173,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 			}
 		}
 		c.i = i
-		f.goOn(k, ends, q.Deadline)
+		f.goOn(ends, q.Deadline)
 	}
 	return f.settle(t)
 }

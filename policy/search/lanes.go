@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -19,6 +20,10 @@ const (
 	shortest  = 18 // bits of the lengths in the first lane: up to 4 minutes
 )
 
+// manySlots is from how many slots on a list has lanes: with fewer, merging them costs
+// more than they spare. Tests have a lower one.
+var manySlots = 1 << 13
+
 // of is the lane of a slot.
 func (l lanes) of(s slot) *slotList {
 	if len(l) == 1 {
@@ -34,7 +39,7 @@ func laneOf(d bourse.Duration) int {
 // fill replaces the content by sorted.
 func (l *List) fill(sorted []slot) {
 	n := 1
-	if l.fungible {
+	if l.fungible && len(sorted) >= manySlots {
 		n = laneCount
 	}
 	for len(l.slots) < n {
@@ -62,6 +67,19 @@ func (l *List) fill(sorted []slot) {
 	for k := range parts {
 		l.slots[k].fill(parts[k])
 	}
+}
+
+// spread gives a list that has grown its lanes.
+func (l *List) spread() {
+	if !l.fungible || len(l.slots) != 1 || l.slots[0].n < manySlots {
+		return
+	}
+	l.merged = l.merged[:0]
+	for i := range l.slots[0].chunks {
+		l.merged = append(l.merged, l.slots[0].chunks[i].slots...)
+	}
+	l.slots[0].fill(nil)
+	l.fill(l.merged)
 }
 
 // cursor is a place in a lane: the next slot of it that has not ended too early.
@@ -102,27 +120,21 @@ func (f *Finder) enter(q *query, ends bourse.Time) {
 			f.cursors = append(f.cursors, c)
 		}
 	}
+	slices.SortFunc(f.cursors, func(a, b cursor) int { return a.at.compare(*b.at) })
 }
 
-// foremost is the cursor whose slot comes first, and the slot that comes first of those of
-// the others; nil if there is none.
-func (f *Finder) foremost() (first int, other *slot) {
-	for i := 1; i < len(f.cursors); i++ {
-		if s := f.cursors[i].at; s.before(f.cursors[first].at) {
-			first, other = i, f.cursors[first].at
-		} else if other == nil || s.before(other) {
-			other = s
-		}
-	}
-	return first, other
-}
-
-// goOn finds the next slot of a cursor, and drops it at the end of its lane.
-func (f *Finder) goOn(k int, ends, deadline bourse.Time) {
-	if f.cursors[k].next(ends, deadline) {
+// goOn finds the next slot of the first cursor, which is dropped at the end of its lane,
+// and has the one come first whose slot does.
+func (f *Finder) goOn(ends, deadline bourse.Time) {
+	list := f.cursors
+	if !list[0].next(ends, deadline) {
+		f.cursors = append(list[:0], list[1:]...)
 		return
 	}
-	n := len(f.cursors) - 1
-	f.cursors[k] = f.cursors[n]
-	f.cursors = f.cursors[:n]
+	c := list[0]
+	i := 1
+	for ; i < len(list) && list[i].at.before(c.at); i++ {
+		list[i-1] = list[i]
+	}
+	list[i-1] = c
 }

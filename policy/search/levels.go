@@ -73,6 +73,7 @@ func (l *List) renew() {
 		v.from, v.to = 0, 0
 	}
 	l.stale = l.stale[:0]
+	l.spread()
 }
 
 // insert puts a slot in its lane.
