@@ -159,12 +159,6 @@ func (p Profile) Least(q Profile) Profile {
 // It costs one walk over the steps and a sort of the levels. scratch is memory
 // to use again, nil for none: a search takes a hundred thousand windows.
 func (p Profile) Levels(list []Level, scratch *[]Level, from, to Time) []Level {
-	return p.LevelsAround(list, scratch, from, to, from, to)
-}
-
-// LevelsAround is Levels of those that touch [s, e]: after a change there, no
-// other is another one. It costs one walk and a sort of what touches.
-func (p Profile) LevelsAround(list []Level, scratch *[]Level, from, to, s, e Time) []Level {
 	if scratch == nil {
 		scratch = new([]Level)
 	}
@@ -174,7 +168,7 @@ func (p Profile) LevelsAround(list []Level, scratch *[]Level, from, to, s, e Tim
 		for depth > free {
 			top := &open[len(open)-1]
 			n := min(top.Count, depth-free)
-			if at > top.Start && at >= s && top.Start <= e {
+			if at > top.Start {
 				list = append(list, Level{top.Start, at, n})
 			}
 			depth -= n
@@ -185,10 +179,7 @@ func (p Profile) LevelsAround(list []Level, scratch *[]Level, from, to, s, e Tim
 	}
 	for i := p.Index(from); i < len(p) && p[i].At < to; i++ {
 		at := max(p[i].At, from)
-		if closeDown(at, max(p[i].Free, 0)); at > e && (len(open) == 0 || open[0].Start > e) {
-			depth = 0 // what is to come does not touch
-			break
-		}
+		closeDown(at, max(p[i].Free, 0))
 		if free := p[i].Free; free > depth {
 			open = append(open, Level{at, 0, free - depth})
 			depth = free

@@ -40,6 +40,7 @@ type Agent struct {
 	// What follows from the facts.
 	locks  map[bourse.LegID]*lock
 	order  []*lock // in which they were made; one that is no more stays until half are
+	beside int     // locks that count on another's nodes, or did: mostly none, and then no end of one concerns the others
 	past   past
 	number int         // how many locks and confirmations there were
 	begun  bourse.Time // of the local work

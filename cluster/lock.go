@@ -16,6 +16,8 @@ type lock struct {
 	over  bool   // its work is, at Ends
 	told  uint32 // how many of its shifts the site has heard of
 	gone  bool   // from the books: reminders go over all locks, and a flag is quicker than a look-up for each
+
+	beside bool // it counted on another's nodes when it came into the books
 }
 
 // done reports whether a lock keeps no nodes any more, and only word of it is
@@ -47,6 +49,9 @@ func (a *Agent) each(yield func(*lock) bool) {
 func (a *Agent) keep(l *lock) {
 	a.forget(l.Leg)
 	a.locks[l.Leg], l.gone = l, false
+	if l.beside = l.Beside != (bourse.LegID{}); l.beside {
+		a.beside++
+	}
 	a.order = append(a.order, l)
 }
 
@@ -61,7 +66,9 @@ func (a *Agent) drop(l *lock) {
 // forget lets go of the lock of a leg, if there is one.
 func (a *Agent) forget(id bourse.LegID) {
 	if l := a.locks[id]; l != nil {
-		l.gone = true
+		if l.gone = true; l.beside {
+			a.beside--
+		}
 		delete(a.locks, id)
 	}
 }

@@ -86,6 +86,9 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 		}
 		return l
 	case bourse.NodesFreed:
+		if a.beside == 0 {
+			break
+		}
 		for _, l := range a.locks {
 			if l.Beside == f.Leg { // it counts on them no more
 				l.Beside = bourse.LegID{}
@@ -196,7 +199,7 @@ func rank(locks []bourse.LockMemory) {
 func (a *Agent) load(f bourse.ClusterImage) {
 	a.now, a.begun, a.fed, a.past = f.At, f.Begun, f.Fed, past{}
 	clear(a.locks)
-	a.order, a.number = nil, len(f.Locks)
+	a.order, a.number, a.beside = nil, len(f.Locks), 0
 	for _, x := range f.Locks {
 		a.keep(&lock{LockMemory: x, begun: x.State == bourse.LockRunning, over: x.State == bourse.LockEnded || x.Number > 0 && x.Ends > 0})
 		a.number = max(a.number, x.Agreed)

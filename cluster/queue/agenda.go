@@ -50,7 +50,8 @@ func (a *agenda) pop(now bourse.Time, p phase) *reservation {
 		return nil
 	}
 	l := (*q)[0].leg
-	*q = slices.Delete(*q, 0, 1)
+	(*q)[0].leg = nil
+	*q = (*q)[1:] // the others stay where they are until the room behind them is used up
 	return l
 }
 

@@ -24,6 +24,7 @@ type reservation struct {
 	// nodes of another leg, those that it needs beside them.
 	pieces []int64
 	over   *reservation // that other leg's
+	borne  bool         // another may count on its nodes, or did: most are spared a look at all others when they end
 
 	// Where promises are made.
 	flex   bourse.Flex // its window; once it is fixed, where it lies; none where no promises are made
@@ -47,7 +48,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		r.ends = min(r.ends, m.What.Start.Add(m.Run))
 	}
 	if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group {
-		r.over = over
+		r.over, over.borne = over, true
 		r.flex = b.window(group, m.Flex)
 	}
 	if r.what.Start < now {
@@ -138,6 +139,9 @@ func (b *Backend) giveBack(now bourse.Time, r *reservation) {
 // standAlone has every leg that counts on the nodes of r reserve them itself, now
 // that r has given them back: they are free in this very instant.
 func (b *Backend) standAlone(now bourse.Time, r *reservation) {
+	if !r.borne {
+		return
+	}
 	for _, other := range b.order {
 		if other.over != r || b.legs[other.leg] != other {
 			continue

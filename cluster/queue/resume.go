@@ -65,7 +65,7 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != bourse.LockHeld,
 		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed}
 	if over := b.legs[x.Beside]; over != nil && over.confirmed && over.group == r.group {
-		r.over = over
+		r.over, over.borne = over, true
 	}
 	if group < 0 || b.take(at, r).Refused() {
 		b.host.Recover(bourse.NodesFreed{Leg: r.leg})

@@ -86,6 +86,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 			if q.closed = true; n == 0 {
 				r.Reasons[job] = nearer(r.Reasons[job], f.refusal(q, o.Algorithm))
 			}
+			f.giveBack(q)
 			continue
 		}
 		if len(sizes) == 1 || !f.list.fungible {
@@ -148,12 +149,18 @@ func (f *Finder) prepare(jobs []bourse.Request, o Options) (queries []query, fir
 			}
 		}
 	}
-	n := len(f.list.classes)
-	f.tables = f.tables[:0]
-	if n <= maxTable && n*len(queries) <= maxTables {
-		f.tables = slices.Grow(f.tables, n*len(queries))
+	f.notice = o.Notice
+	f.tables.reset()
+	if f.bounded(o.Algorithm) {
+		f.suits.reset(f.list, queries)
 		for i := range queries {
-			f.tables = queries[i].tabulate(f.list, f.tables)
+			q := &queries[i]
+			q.suit = f.suitOf(q)
+			q.least = q.suit.least(q.Length)
+		}
+	} else if n := len(f.list.classes); n <= maxTable && n*len(queries) <= maxTables {
+		for i := range queries {
+			f.lend(&queries[i])
 		}
 	}
 	return queries, first

@@ -136,3 +136,40 @@ func BenchmarkBatch_Broker(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBatch_AboveCapacity20000Jobs is a batch of 20,000 jobs before 100 sites of 50 nodes of
+// which a hundredth of the next day is free: nearly all are refused.
+func BenchmarkBatch_AboveCapacity20000Jobs(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var groups []bourse.Group
+	var free []bourse.Profile
+	for g := range 100 {
+		groups = append(groups, bourse.Group{Site: fmt.Sprint("s", g), Nodes: 50, Performance: bourse.Performance(1000 + 250*(g%5)), Price: bourse.Price(1_000_000 + 200_000*(g%7))})
+		p := bourse.NewProfile(0, 0)
+		for range 10 {
+			at := bourse.Time(rng.Int64N(int64(bourse.Day)))
+			p.Add(at, at.Add(10*bourse.Minute+bourse.Duration(rng.Int64N(int64(bourse.Hour)))), 1+rng.IntN(3))
+		}
+		p.Add(bourse.Time(bourse.Day-bourse.Hour), bourse.Never, 50-p.At(bourse.Time(bourse.Day)))
+		free = append(free, p)
+	}
+	var jobs []bourse.Request
+	for k := range 20_000 {
+		r := bourse.Request{Nodes: 1 + rng.IntN(16), Length: 10*bourse.Minute + bourse.Duration(rng.Int64N(int64(4*bourse.Hour))),
+			MinPerformance: bourse.Performance(500 + rng.IntN(500)), MaxPrice: bourse.Price(1_600_000 + rng.IntN(1_600_000)), Deadline: bourse.Time(bourse.Hour) + bourse.Time(k)*bourse.Time(bourse.Day)/20_000}
+		r.Budget = r.DefaultBudget()
+		jobs = append(jobs, r)
+	}
+	l := fungible(groups, free, 0, bourse.Time(bourse.Day))
+	f := NewFinder(l)
+	b.ReportAllocs()
+	found := 0
+	for b.Loop() {
+		l.ResetFungible(groups, free, 0, bourse.Time(bourse.Day))
+		found = 0
+		for _, w := range f.Batch(jobs, Options{Algorithm: AMP, MaxAlternatives: 10}).Alternatives {
+			found += len(w)
+		}
+	}
+	b.ReportMetric(float64(found), "windows")
+}

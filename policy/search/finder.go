@@ -14,17 +14,22 @@ type Finder struct {
 	list     *List
 	pools    []pool  // one, or one a site
 	dirty    []int32 // pools with slots added at the candidate start
+	cursors  []cursor
+	seen     []*slot // by place, where there are lanes
 	chosen   []kept
 	taken    []slot                       // the found window's slots, in list order
 	hook     func(p *pool, t bourse.Time) // looks at every start in place of stopping at the first
 	array    bool                         // the hook reads the pools' arrays
 	best     judge
 	instants []bourse.Time // of starts
-	tables   []fit
-	spare    []fit // table of a refusal
+	tables   tables
+	spare    []fit // table of a refusal, or of one search
 	front    []fit // of the request that is being prepared
 	arena    []bourse.Part
 	rooms    rooms
+	suits    suits
+	notice   bourse.Time // of a batch
+	said     map[said]string
 	found    bourse.Window
 }
 
@@ -44,7 +49,7 @@ func NewFinder(l *List) *Finder { return &Finder{list: l} }
 func (f *Finder) Find(r bourse.Request, a Algorithm, w Weights, notice bourse.Time) (bourse.Window, bourse.Reason) {
 	q := f.list.prepare(r, a, notice)
 	if len(f.list.classes) <= maxTable {
-		f.tables = q.tabulate(f.list, f.tables[:0])
+		f.spare = q.tabulate(f.list, f.spare[:0])
 	}
 	if !f.find(&q, a, w) {
 		return bourse.Window{}, f.refusal(&q, a)
@@ -78,8 +83,12 @@ func (f *Finder) next(q *query, a Algorithm, w Weights) bool {
 	}
 	asked := q.from
 	q.from = from
+	f.lend(q)
 	found := f.find(q, a, w)
-	if q.from = asked; !found {
+	if q.from = asked; !q.lasts {
+		q.fits = nil
+	}
+	if f.noted(q); !found {
 		f.missed(q)
 	}
 	return found
@@ -102,16 +111,21 @@ func (f *Finder) scan(q *query, whole bool) int {
 	if q.least > bourse.Duration(bourse.Never) {
 		return -1 // nothing is suited
 	}
-	shortest := q.from.Add(q.least)
-	for ci := range l.slots.chunks {
-		ch := &l.slots.chunks[ci]
-		if ch.maxEnd < shortest {
-			continue
+	ends := q.from.Add(q.least)
+	for f.enter(q, ends); len(f.cursors) > 0; {
+		c, other := &f.cursors[0], (*slot)(nil)
+		if len(f.cursors) > 1 {
+			other = f.cursors[1].at
 		}
-		for i := range ch.slots {
+		ch := &c.lane.chunks[c.ci]
+		i := c.i
+		for ; i < len(ch.slots); i++ {
 			s := &ch.slots[i]
-			if s.end < shortest {
+			if s.end < ends {
 				continue
+			}
+			if other != nil && other.before(s) {
+				break
 			}
 			fit := q.fit(l, s.class)
 			if fit.runtime == 0 || fit.runtime > f.best.longest || fit.key > f.best.dearest {
@@ -137,6 +151,11 @@ func (f *Finder) scan(q *query, whole bool) int {
 			if q.OneSite {
 				site = int(l.classes[s.class].site)
 			}
+			pos := int64(c.ci)<<32 | int64(i)
+			if len(l.slots) > 1 {
+				pos = int64(len(f.seen))
+				f.seen = append(f.seen, s)
+			}
 			p := &f.pools[site]
 			if whole {
 				if !p.dirty {
@@ -144,18 +163,17 @@ func (f *Finder) scan(q *query, whole bool) int {
 					f.dirty = append(f.dirty, int32(site))
 				}
 				p.fresh = min(p.fresh, fit.runtime)
-				p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class}, t)
+				p.add(kept{fit.key, latest, pos, s.count, s.class}, t)
 				continue
 			}
-			p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class}, t)
+			p.add(kept{fit.key, latest, pos, s.count, s.class}, t)
 			if p.enoughAt(t) {
 				f.found.Start = t
 				return site
 			}
 		}
-		if ch.slots[0].start >= q.Deadline {
-			break
-		}
+		c.i = i
+		f.goOn(ends, q.Deadline)
 	}
 	return f.settle(t)
 }
@@ -216,7 +234,7 @@ func (f *Finder) build(q *query) {
 	f.taken = f.taken[:0]
 	parts := f.room(len(f.chosen))
 	for _, k := range f.chosen {
-		s := l.slots.chunks[k.pos>>32].slots[k.pos&(1<<32-1)]
+		s := *f.at(k.pos)
 		f.taken = append(f.taken, s)
 		c := &l.classes[s.class]
 		rt := c.performance.Runtime(q.Length)
@@ -235,6 +253,14 @@ func (f *Finder) build(q *query) {
 	w.Parts = parts[:len(parts):len(parts)]
 	f.arena = f.arena[:len(f.arena)+len(parts)]
 	f.found = w
+}
+
+// at is the slot at a place of the last scan.
+func (f *Finder) at(pos int64) *slot {
+	if len(f.list.slots) > 1 {
+		return f.seen[pos]
+	}
+	return &f.list.slots[0].chunks[pos>>32].slots[pos&(1<<32-1)]
 }
 
 func byPlace(a, b kept) int { return cmp.Compare(a.pos, b.pos) }

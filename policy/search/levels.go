@@ -1,17 +1,21 @@
 package search
 
-import "github.com/bourse-grid/bourse"
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
 
 // levels is one group of alike nodes: its free count and the level sets of it,
 // for each k the maximal intervals with at least k nodes free, equal ones
 // carried as one with a count. N nodes are free on [s, e) iff levels with a
 // count of N in all cover it; that makes a search over the levels exact.
 type levels struct {
-	free  bourse.Profile
-	sets  []bourse.Level
-	fresh []bourse.Level // scratch of renew
-	next  []bourse.Level // the same
-	open  []bourse.Level // scratch of both
+	free bourse.Profile
+	sets []bourse.Level
+	// Scratch of follow.
+	fresh, next, open, beyond []bourse.Level
+	hit                       []int32
 
 	// What is free has changed over [from, to), and the sets are of before.
 	from, to bourse.Time
@@ -49,7 +53,7 @@ func (l *List) Free(group int32) bourse.Profile { return l.levels[group].free }
 // scan: much of what is taken is given back before.
 func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v := &l.levels[g]
-	if n < 0 {
+	if l.changes++; n < 0 {
 		l.epoch++ // what is free has become more
 	}
 	v.free.Add(from, to, -n)
@@ -69,39 +73,149 @@ func (l *List) renew() {
 		v.from, v.to = 0, 0
 	}
 	l.stale = l.stale[:0]
+	l.spread()
 }
 
-// follow makes the level sets of a group anew that touch [from, to) (cutting single
-// lanes would lose windows), and replaces in the list only those that differ.
+// insert puts a slot in its lane.
+func (l *List) insert(s slot) { l.slots.of(s).insert(s) }
+
+// follow makes the level sets of a group anew that a change over [from, to) may have
+// changed (cutting single lanes would lose windows), and replaces in the list only those
+// that differ.
 func (l *List) follow(g int32, from, to bourse.Time) {
 	v := &l.levels[g]
-	v.fresh = v.free.LevelsAround(v.fresh[:0], &v.open, l.from, l.to, from, to)
+	if from, to = max(from, l.from), min(to, l.to); from >= to {
+		return
+	}
+	first, last := v.around(from, to)
 	v.next = v.next[:0]
-	fresh := v.fresh
-	for i := range v.sets {
+	fresh, hit := v.fresh, v.hit
+	for i := first; i < last; i++ {
 		old := &v.sets[i]
-		for len(fresh) > 0 && fresh[0].Compare(*old) < 0 {
-			l.slots.insert(levelSlot(g, fresh[0]))
+		for len(fresh) > 0 && fresh[0].Start <= old.Start && fresh[0].Compare(*old) < 0 {
+			l.insert(levelSlot(g, fresh[0]))
 			v.next = append(v.next, fresh[0])
 			fresh = fresh[1:]
 		}
-		switch touches := old.End >= from && old.Start <= to; {
-		case !touches:
-			v.next = append(v.next, *old)
-		case len(fresh) > 0 && fresh[0].Compare(*old) == 0:
-			if old.Count != fresh[0].Count {
-				ci, i := l.slots.find(levelSlot(g, *old))
-				l.slots.chunks[ci].slots[i].count = int32(fresh[0].Count)
+		same, gone := len(fresh) > 0 && fresh[0].Start == old.Start && fresh[0].End == old.End, len(hit) > 0 && int(hit[0]) == i
+		if gone {
+			hit = hit[1:]
+		}
+		switch {
+		case same:
+			x := fresh[0]
+			if !gone {
+				x.Count += old.Count
 			}
-			v.next = append(v.next, fresh[0])
+			if x.Count != old.Count {
+				l.recount(levelSlot(g, *old), x.Count)
+			}
+			v.next = append(v.next, x)
 			fresh = fresh[1:]
+		case gone:
+			lane := l.slots.of(levelSlot(g, *old))
+			lane.remove(lane.find(levelSlot(g, *old)))
 		default:
-			l.slots.remove(l.slots.find(levelSlot(g, *old)))
+			v.next = append(v.next, *old)
 		}
 	}
 	for _, s := range fresh {
-		l.slots.insert(levelSlot(g, s))
+		l.insert(levelSlot(g, s))
 		v.next = append(v.next, s)
 	}
-	v.sets, v.next = v.next, v.sets
+	v.sets = slices.Replace(v.sets, first, last, v.next...)
+}
+
+// recount changes the count of a slot.
+func (l *List) recount(s slot, n int) {
+	lane := l.slots.of(s)
+	ci, i := lane.find(s)
+	lane.chunks[ci].slots[i].count = int32(n)
+}
+
+// around finds the level sets that a change within [s, e) makes others: of the old ones
+// those that are hit, and the fresh ones in their place. They lie between two places of
+// the old. Those that are as deep as what is left free all along are as before. The
+// others are the old ones as far as they reach out of it: what is open before s begins
+// when it did, and what is free from e on is free until it was. So the walk is over the
+// steps within.
+func (v *levels) around(s, e bourse.Time) (first, last int) {
+	v.hit, v.open, v.beyond, v.fresh = v.hit[:0], v.open[:0], v.beyond[:0], v.fresh[:0]
+	first = -1
+	low, deep := max(v.free.Min(s, e), 0), 0
+	for last = 0; last < len(v.sets) && v.sets[last].Start <= e; last++ {
+		x := &v.sets[last]
+		if x.End < s {
+			continue
+		}
+		if first < 0 {
+			first = last
+		}
+		if through := x.Start < s && x.End > e; through && len(v.hit) == 0 && deep+x.Count <= low {
+			deep += x.Count
+			continue
+		}
+		v.hit = append(v.hit, int32(last))
+	}
+	if first < 0 {
+		first = last
+	}
+	depth, left := deep, deep
+	for _, i := range v.hit { // nested, the outermost first
+		x := &v.sets[i]
+		if x.Start < s {
+			if n := len(v.open); n > 0 && v.open[n-1].Start == x.Start {
+				v.open[n-1].Count += x.Count
+			} else {
+				v.open = append(v.open, bourse.Level{Start: x.Start, Count: x.Count})
+			}
+			depth += x.Count
+		}
+		if x.End > e {
+			v.beyond = append(v.beyond, *x)
+			left += x.Count
+		}
+	}
+	for i := v.free.Index(s); i < len(v.free) && v.free[i].At < e; i++ {
+		depth = v.step(max(v.free[i].At, s), depth, max(v.free[i].Free, 0))
+	}
+	v.step(e, depth, left)
+	v.end()
+	slices.SortFunc(v.fresh, bourse.Level.Compare)
+	return first, last
+}
+
+// step closes levels, or opens one, where another number of nodes comes free.
+func (v *levels) step(at bourse.Time, depth, free int) int {
+	for depth > free {
+		top := &v.open[len(v.open)-1]
+		n := min(top.Count, depth-free)
+		v.fresh = append(v.fresh, bourse.Level{Start: top.Start, End: at, Count: n})
+		depth -= n
+		if top.Count -= n; top.Count == 0 {
+			v.open = v.open[:len(v.open)-1]
+		}
+	}
+	if free > depth {
+		v.open = append(v.open, bourse.Level{Start: at, Count: free - depth})
+	}
+	return free
+}
+
+// end closes what is open as the old levels end that are beyond.
+func (v *levels) end() {
+	for open, beyond := v.open, v.beyond; len(open) > 0; {
+		x := bourse.Level{Start: open[0].Start, End: beyond[0].End, Count: min(open[0].Count, beyond[0].Count)}
+		if k := len(v.fresh) - 1; k >= 0 && v.fresh[k].Compare(x) == 0 {
+			v.fresh[k].Count += x.Count
+		} else {
+			v.fresh = append(v.fresh, x)
+		}
+		if open[0].Count -= x.Count; open[0].Count == 0 {
+			open = open[1:]
+		}
+		if beyond[0].Count -= x.Count; beyond[0].Count == 0 {
+			beyond = beyond[1:]
+		}
+	}
 }

@@ -13,7 +13,7 @@ import (
 // Named, every slot a node of its own, or fungible, the level sets of groups of
 // alike nodes. A List is not safe for concurrent use.
 type List struct {
-	slots    slotList
+	slots    lanes
 	groups   []bourse.Group
 	classes  []class
 	sites    int   // number of different sites
@@ -24,11 +24,13 @@ type List struct {
 	stale    []int32 // groups whose slots are of before
 	from, to bourse.Time
 	epoch    uint64 // other for each list that holds more than the one before
+	changes  uint64 // other for each list that holds less
 
 	siteOf map[string]int32
 	perm   []int32 // scratch of reset
 	last   []int32 // scratch of reset: a node's latest slot
 	merged []slot  // scratch of reset
+	dealt  []slot  // scratch of fill
 }
 
 // class is what the slots of one node, or of one group, have in common.
@@ -79,7 +81,7 @@ func (l *List) ResetNamed(nodes []bourse.Group, slots []bourse.Slot) error {
 			same := c.performance == s.Performance && c.price == s.Price
 			switch {
 			case before.end > s.Start:
-				l.slots.fill(nil)
+				l.fill(nil)
 				return fmt.Errorf("slots[%d]: node %q is already free over [%v, %v), which overlaps [%v, %v); slots of one node must be disjoint",
 					i, nodes[s.Group].Name, before.start, before.end, s.Start, s.End)
 			case same && before.end == s.Start:
@@ -97,7 +99,7 @@ func (l *List) ResetNamed(nodes []bourse.Group, slots []bourse.Slot) error {
 		l.merged = append(l.merged, piece)
 	}
 	l.next = int64(len(slots))
-	l.slots.fill(l.merged)
+	l.fill(l.merged)
 	return nil
 }
 
@@ -144,7 +146,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 		}
 	}
 	slices.SortFunc(l.merged, func(a, b slot) int { return a.compare(b) })
-	l.slots.fill(l.merged)
+	l.fill(l.merged)
 }
 
 func (l *List) reset(groups []bourse.Group, fungible bool) {
@@ -155,7 +157,7 @@ func (l *List) reset(groups []bourse.Group, fungible bool) {
 		l.siteOf = make(map[string]int32)
 	}
 	clear(l.siteOf)
-	l.slots.fill(nil)
+	l.fill(nil)
 }
 
 // site numbers the sites in the order in which they are met.
@@ -172,22 +174,27 @@ func (l *List) site(name string) int32 {
 // Len is the number of slots; alike ones of a group count once.
 func (l *List) Len() int {
 	l.renew()
-	return l.slots.n
+	n := 0
+	for k := range l.slots {
+		n += l.slots[k].n
+	}
+	return n
 }
 
 // cut takes [from, to) out of the named slot k: what is left before it stays in
 // its place, what is left after it goes behind all slots whose start is not
 // later (Toporkov et al., section 2, figure 1b). Empty pieces vanish.
 func (l *List) cut(k slot, from, to bourse.Time) {
-	ci, i := l.slots.find(k)
+	slots := &l.slots[0]
+	ci, i := slots.find(k)
 	if k.start < from {
-		l.slots.chunks[ci].slots[i].end = from
+		slots.chunks[ci].slots[i].end = from
 	} else {
-		l.slots.remove(ci, i)
+		slots.remove(ci, i)
 	}
 	if to < k.end {
 		k.start, k.tie = to, l.next
 		l.next++
-		l.slots.insert(k)
+		slots.insert(k)
 	}
 }

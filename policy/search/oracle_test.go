@@ -407,13 +407,19 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 
 // slotsOf returns a copy of the slots in list order.
 func slotsOf(l *List) []bourse.Slot {
-	out := make([]bourse.Slot, 0, l.Len())
-	for _, ch := range l.slots.chunks {
-		for _, s := range ch.slots {
-			c := &l.classes[s.class]
-			out = append(out, bourse.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
-				Performance: c.performance, Price: c.price})
+	l.renew()
+	var all []slot
+	for k := range l.slots {
+		for _, ch := range l.slots[k].chunks {
+			all = append(all, ch.slots...)
 		}
+	}
+	slices.SortFunc(all, func(a, b slot) int { return a.compare(b) })
+	out := make([]bourse.Slot, 0, l.Len())
+	for _, s := range all {
+		c := &l.classes[s.class]
+		out = append(out, bourse.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
+			Performance: c.performance, Price: c.price})
 	}
 	return out
 }

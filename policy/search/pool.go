@@ -28,8 +28,10 @@ type kept struct {
 type pool struct {
 	need   int // N
 	limit  bourse.Credits
-	live   int // nodes kept, the expired among them
-	most   int // most nodes free at once, for the reason of a refusal
+	live   int         // nodes kept, the expired among them
+	most   int         // most nodes free at once, for the reason of a refusal
+	peak   bourse.Time // when
+	since  bourse.Time // N nodes were free at once, whatever they cost; Never: at no start
 	sorted []kept
 	room   int         // slots at which the array is cleared of the expired
 	first  bourse.Time // no kept slot expires before
@@ -51,7 +53,7 @@ func (p *pool) reset(need int, limit bourse.Credits) {
 	if p.heaps != nil {
 		p.spare, p.heaps = p.heaps, nil
 	}
-	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: bourse.Never, spare: p.spare}
+	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: bourse.Never, since: bourse.Never, spare: p.spare}
 }
 
 // add keeps a slot that is free at the candidate start t. Positions grow from
@@ -164,6 +166,15 @@ func (p *pool) enough() bool { return p.live >= p.need && p.least().atMost(p.lim
 // enoughAt reports whether N nodes are free at t whose least keys sum to no more
 // than the limit.
 func (p *pool) enoughAt(t bourse.Time) bool {
+	if p.live < p.need {
+		return false
+	}
+	if p.since == bourse.Never {
+		if p.expire(t); p.live < p.need {
+			return false
+		}
+		p.since = t
+	}
 	if p.heaps == nil && !p.enough() {
 		return false
 	}

@@ -30,19 +30,16 @@ type query struct {
 	limit    bourse.Credits  // bound on the sum of the N least keys
 	from     bourse.Time     // no window starts before
 	fits     []fit           // by class; nil: computed at every visit
+	lasts    bool            // they are the query's for more than one search
 	least    bourse.Duration // no fit runs shorter
 	cheapest int64           // no fit has a smaller key
 	closed   bool            // has no other window: the list only shrinks
 	barred   []bool          // by group: not to be used; nil: none is
 	capped   bool            // byCost: the price cap holds all the same, where prices change over time
+	suit     *suit           // of a batch with bounds: what serves it at any price
+	suited   int             // classes of its table
+	dear     bool            // there were nodes enough before its last start, but too dear
 }
-
-// Tables of fits pay when a list is scanned again and again. Beyond these
-// bounds (a list of a million named nodes) they would cost more than they save.
-const (
-	maxTable  = 1 << 14 // classes of one request
-	maxTables = 1 << 22 // classes of all requests of a batch: 64 MB
-)
 
 // prepare makes r ready. Notice is the earliest start that the caller allows.
 func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query {
@@ -59,10 +56,11 @@ func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query 
 // tabulate fills the table of fits, in memory taken from room.
 func (q *query) tabulate(l *List, room []fit) []fit {
 	at := len(room)
-	q.least, q.cheapest = 1<<62, math.MaxInt64
+	q.least, q.cheapest, q.suited = nowhere, math.MaxInt64, 0
 	for i := range l.classes {
 		f := q.judge(l, &l.classes[i])
 		if f.runtime > 0 {
+			q.suited++
 			q.least, q.cheapest = min(q.least, f.runtime), min(q.cheapest, f.key)
 		}
 		room = append(room, f)
@@ -76,7 +74,7 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 // A part that alone passes the budget S is in no affordable window, and leaving it
 // out changes no other.
 func (q *query) judge(l *List, c *class) fit {
-	if c.performance < q.MinPerformance || !q.Require.MetBy(l.groups[c.group].Machine) || q.barred != nil && q.barred[c.group] {
+	if !q.suits(l, c) {
 		return fit{}
 	}
 	f := fit{runtime: c.performance.Runtime(q.Length)}
@@ -95,6 +93,11 @@ func (q *query) judge(l *List, c *class) fit {
 		f.key = int64(cost)
 	}
 	return f
+}
+
+// suits reports whether nodes of a class serve the request at all.
+func (q *query) suits(l *List, c *class) bool {
+	return c.performance >= q.MinPerformance && q.Require.MetBy(l.groups[c.group].Machine) && (q.barred == nil || !q.barred[c.group])
 }
 
 func (q *query) fit(l *List, c int32) fit {

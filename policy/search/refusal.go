@@ -8,8 +8,10 @@ import (
 
 // refusal says why q found nothing in the list as it stands.
 func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
-	if r := f.list.unsuited(q); r.Refused() {
-		return r
+	if q.suit == nil || !q.suit.holds(q) {
+		if r := f.list.unsuited(q); r.Refused() {
+			return r
+		}
 	}
 	free := *q // q with neither price nor budget
 	free.sums, free.limit = byCost, bourse.MaxCredits
@@ -17,18 +19,24 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		free.sums = byPrice
 	}
 	free.fits = nil
-	if len(f.list.classes) <= maxTable {
-		f.spare = free.tabulate(f.list, f.spare[:0])
+	if q.suit != nil {
+		free.least = q.suit.least(q.Length)
 	}
 	if most, known := f.mostFree(&free); known {
-		return noWindow(q, most)
+		return f.noWindow(q, most)
+	}
+	if len(f.list.classes) <= maxTable {
+		f.spare = free.tabulate(f.list, f.spare[:0])
 	}
 	least, any := sum{}, false // of all starts: the cheapest window, the least cap
 	f.array = false
 	f.best.lift()
 	f.hook = func(p *pool, t bourse.Time) {
 		p.expire(t)
-		if p.most = max(p.most, p.live); p.live < p.need {
+		if p.live > p.most {
+			p.most, p.peak = p.live, t
+		}
+		if p.live < p.need {
 			return
 		}
 		s := sum{}
@@ -48,7 +56,8 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		for i := range f.pools {
 			most = max(most, f.pools[i].most)
 		}
-		return noWindow(q, most)
+		f.peaked(&free, most, f.pools[0].peak)
+		return f.noWindow(q, most)
 	case a.CapsPrice():
 		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
 			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(least.lo), q.MaxPrice)}
@@ -57,10 +66,27 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		"the cheapest window costs %v credits, the budget is %v", least.credits(), q.Budget)}
 }
 
+// said is what the words of a refusal depend on.
+type said struct {
+	most, nodes    int
+	from, deadline bourse.Time
+}
+
+// mostSaid bounds the words that are kept: many jobs of a batch are refused in the same.
+const mostSaid = 1 << 10
+
 // noWindow says how many nodes there were at the most.
-func noWindow(q *query, most int) bourse.Reason {
-	return bourse.Because(bourse.NoWindow,
-		"no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline))
+func (f *Finder) noWindow(q *query, most int) bourse.Reason {
+	k := said{most, q.Nodes, q.from, q.Deadline}
+	words, known := f.said[k]
+	if !known {
+		words = string(bourse.Say("no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline)))
+		if f.said == nil || len(f.said) >= mostSaid {
+			f.said = map[said]string{}
+		}
+		f.said[k] = words
+	}
+	return bourse.Reason{Code: bourse.NoWindow, Detail: words}
 }
 
 // span shows the bounds on a window that there are.

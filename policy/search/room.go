@@ -22,23 +22,27 @@ import (
 // Best, whose ratings look at all starts, there are none. They pay in large batches alone:
 // the first of a length is made when a search of it has failed.
 type rooms struct {
-	of     map[int]*room
-	epoch  uint64 // of the list
-	events []expiry
-	off    bool // for tests
+	of    map[int]*room
+	epoch uint64  // of the list
+	begin []event // scratch
+	end   []event // scratch
+	off   bool    // for tests
 }
 
 // room is the bound for requests of some length and longer ones.
 type room struct {
 	steps  []bourse.Step // that many nodes are free at once, at the most, at starts up to the next step's
 	failed int           // scans since it was made
+	made   uint64        // changes of the list until then
 }
 
-// expiry is when the nodes of a slot are free for long enough last.
-type expiry struct {
-	latest bourse.Time
-	count  int32
+// event is when nodes become free, or are free for long enough last.
+type event struct {
+	at    bourse.Time
+	count int32
 }
+
+func (e event) compare(x event) int { return cmp.Compare(e.at, x.at) }
 
 // refresh is how many scans fail before a bound is made anew: each costs about as much.
 const refresh = 4
@@ -68,16 +72,33 @@ func (f *Finder) last(q *query) bourse.Time { return min(q.Deadline, f.list.to).
 
 // soonest is a start before which a query has no window, false if it has none at all.
 func (f *Finder) soonest(q *query) (bourse.Time, bool) {
+	if most, known := q.suit.atMost(q.Length); known && most < q.Nodes {
+		return 0, false
+	}
+	from := max(q.from, q.suit.front.since(q.Nodes, q.Length))
 	r := f.roomFor(q)
 	if r == nil || q.least > bourse.Duration(bourse.Never) {
-		return q.from, true
+		return from, from <= f.last(q) || q.least > bourse.Duration(bourse.Never) // without nodes that suit it, a scan ends at once
 	}
 	i, _ := slices.BinarySearchFunc(r.steps, q.Nodes, func(s bourse.Step, n int) int { return cmp.Compare(s.Free, n) })
 	if i == len(r.steps) {
 		return 0, false
 	}
-	from := max(q.from, r.steps[i].At)
+	from = max(from, r.steps[i].At)
 	return from, from <= f.last(q)
+}
+
+// noted has the frontier know from when on a search has come upon nodes enough.
+func (f *Finder) noted(q *query) {
+	s := q.suit
+	if q.dear || q.OneSite || q.Ready > f.notice || q.suited < s.classes || s.classes == 0 {
+		return // it has not looked at all nodes that serve it, or not at all starts
+	}
+	t := f.pools[0].since
+	if q.dear = t < f.found.Start; q.Deadline < f.list.to {
+		t = min(t, q.Deadline.Add(-s.slowest.Runtime(q.Length)))
+	}
+	s.front.note(q.Nodes, q.Length, t)
 }
 
 // missed notes that a scan has failed, and makes the bound that would have spared it.
@@ -95,58 +116,64 @@ func (f *Finder) missed(q *query) {
 		x = &room{failed: refresh - 1}
 		r.of[key] = x
 	}
-	if x.failed++; x.failed >= refresh {
-		x.failed, x.steps = 0, f.staircase(x.steps[:0], length)
+	if x.failed++; x.failed >= refresh && (x.steps == nil || x.made != f.list.changes) {
+		x.failed, x.made, x.steps = 0, f.list.changes, f.staircase(x.steps[:0], length)
 	}
 }
 
-// staircase is the most nodes that are free at once for a length, as it grows from start
-// to start: one walk over the slots, and a sort.
+// staircase is the most nodes of a suit that are free at once for a length, as it grows
+// from start to start: a walk over the slots, and two sorts.
 func (f *Finder) staircase(steps []bourse.Step, length bourse.Duration) []bourse.Step {
-	l, events := f.list, f.rooms.events[:0]
+	l, r := f.list, &f.rooms
 	l.renew()
 	runtimes := make([]bourse.Duration, len(l.classes))
 	for i := range l.classes {
 		runtimes[i] = l.classes[i].performance.Runtime(length)
 	}
-	each := func(do func(s *slot, latest bourse.Time)) {
-		for c := range l.slots.chunks {
-			slots := l.slots.chunks[c].slots
+	r.begin, r.end = r.begin[:0], r.end[:0]
+	for k := range l.slots {
+		for c := range l.slots[k].chunks {
+			slots := l.slots[k].chunks[c].slots
 			for i := range slots {
 				if latest := slots[i].end.Add(-runtimes[slots[i].class]); latest >= slots[i].start {
-					do(&slots[i], latest)
+					r.begin = append(r.begin, event{slots[i].start, slots[i].count})
+					r.end = append(r.end, event{latest, slots[i].count})
 				}
 			}
 		}
 	}
-	each(func(s *slot, latest bourse.Time) { events = append(events, expiry{latest, s.count}) })
-	slices.SortFunc(events, func(a, b expiry) int { return cmp.Compare(a.latest, b.latest) })
-	f.rooms.events = events
-	free, most := 0, 0
-	each(func(s *slot, _ bourse.Time) {
-		for ; events[0].latest < s.start; events = events[1:] {
-			free -= int(events[0].count)
+	slices.SortFunc(r.begin, event.compare)
+	slices.SortFunc(r.end, event.compare)
+	free, most, over := 0, 0, r.end
+	for _, e := range r.begin {
+		for ; over[0].at < e.at; over = over[1:] {
+			free -= int(over[0].count)
 		}
-		if free += int(s.count); free > most {
-			if most = free; len(steps) > 0 && steps[len(steps)-1].At == s.start {
+		if free += int(e.count); free > most {
+			if most = free; len(steps) > 0 && steps[len(steps)-1].At == e.at {
 				steps[len(steps)-1].Free = most
 			} else {
-				steps = append(steps, bourse.Step{At: s.start, Free: most})
+				steps = append(steps, bourse.Step{At: e.at, Free: most})
 			}
 		}
-	})
+	}
 	return steps
 }
 
-// mostFree is how many nodes that suit a query are free at once at the most, if the bound
-// is what one start has, and then it is exact.
+// mostFree is how many nodes that suit a query are free at once at the most, whatever
+// they cost, if that is known: from the peaks, or because the bound is what one start has.
 func (f *Finder) mostFree(q *query) (int, bool) {
-	r := f.roomFor(q)
-	if r == nil || q.OneSite || q.least > bourse.Duration(bourse.Never) || !f.bounded(AMP) {
+	if q.suit == nil || q.OneSite || f.rooms.off {
 		return 0, false
 	}
-	last, end := f.last(q), min(q.Deadline, f.list.to)
-	i, _ := slices.BinarySearchFunc(r.steps, last, func(s bourse.Step, t bourse.Time) int {
+	if n, known := f.peakOf(q); known {
+		return n, true
+	}
+	r := f.roomFor(q)
+	if r == nil || q.least > bourse.Duration(bourse.Never) {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(r.steps, f.last(q), func(s bourse.Step, t bourse.Time) int {
 		if s.At <= t {
 			return -1
 		}
@@ -155,11 +182,11 @@ func (f *Finder) mostFree(q *query) (int, bool) {
 	if i == 0 || r.steps[i-1].Free >= q.Nodes {
 		return 0, false
 	}
-	t, n := max(q.from, r.steps[i-1].At), 0
-	for g := range f.list.levels {
-		if x := q.fit(f.list, int32(g)); x.runtime > 0 && t.Add(x.runtime) <= end {
-			n += max(0, f.list.levels[g].free.Min(t, t.Add(x.runtime)))
-		}
+	at := max(q.from, r.steps[i-1].At)
+	n := f.freeAt(q, at)
+	if n == r.steps[i-1].Free {
+		f.peaked(q, n, at)
+		return n, true
 	}
-	return n, n == r.steps[i-1].Free
+	return 0, false
 }

@@ -62,8 +62,12 @@ func TestBatch_BoundsChangeNothing(t *testing.T) {
 			}
 			for i := range want.Reasons {
 				q := quick.list.prepare(jobs[i], o.Algorithm, o.Notice)
-				q.fits = nil
-				quick.tables = q.tabulate(quick.list, quick.tables[:0])
+				if q.tabulate(quick.list, nil); !quick.bounded(o.Algorithm) {
+					continue
+				}
+				if q.suit = quick.suitOf(&q); q.suit.fastest == 0 {
+					continue
+				}
 				if _, any := quick.soonest(&q); !any {
 					spared++
 				}

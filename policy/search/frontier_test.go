@@ -1,0 +1,72 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"pgregory.net/rapid"
+)
+
+// The frontier says no more than what was noted of requests for no more nodes and no more
+// time; and all of it to those that ask for an eighth more of both.
+func TestFrontier_SaysWhatWasNotedOfSmallerRequests(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		type note struct {
+			nodes  int
+			length bourse.Duration
+			at     bourse.Time
+		}
+		var x frontier
+		draw := func() note {
+			return note{rapid.IntRange(1, 60).Draw(t, "nodes"), bourse.Duration(rapid.IntRange(1, 400).Draw(t, "length")), bourse.Time(rapid.IntRange(0, 50).Draw(t, "at"))}
+		}
+		notes, asked := make([]note, rapid.IntRange(1, 8).Draw(t, "notes")), make([]note, 30)
+		for _, list := range [][]note{notes, asked} {
+			for i := range list {
+				list[i] = draw()
+				x.nodes.cover(uint64(list[i].nodes))
+				x.lengths.cover(uint64(list[i].length))
+			}
+		}
+		for _, n := range notes {
+			x.note(n.nodes, n.length, n.at)
+		}
+		for _, q := range asked {
+			most, least := -bourse.MaxTime, -bourse.MaxTime
+			for _, n := range notes {
+				if n.nodes <= q.nodes && n.length <= q.length {
+					most = max(most, n.at)
+				}
+				if 9*n.nodes <= 8*q.nodes && 9*n.length <= 8*q.length {
+					least = max(least, n.at)
+				}
+			}
+			if got := x.since(q.nodes, q.length); got > most || got < least {
+				t.Fatalf("%d nodes for %v are there since %v, want %v to %v of %+v", q.nodes, q.length, got, least, most, notes)
+			}
+		}
+	})
+}
+
+// What is too dear for one job is there for a rich one: a search that has passed over it
+// says nothing of the time before its window.
+func TestBatch_WhatIsTooDearForOneIsNotGoneForOthers(t *testing.T) {
+	t.Parallel()
+	groups := []bourse.Group{{Site: "a", Name: "cheap", Nodes: 2, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)},
+		{Site: "b", Name: "dear", Nodes: 4, Performance: bourse.Unit, Price: 3 * bourse.Price(bourse.Credit)}}
+	late := bourse.NewProfile(0, 0)
+	late.Add(100*minute, 400*minute, 2)
+	job := bourse.Request{Nodes: 2, Length: 1 << 22, MinPerformance: 1, MaxPrice: bourse.MaxPrice, Budget: 4 * bourse.Credit, Deadline: bourse.Never}
+	rich := job
+	rich.Budget = 100 * bourse.Credit
+	l := fungible(groups, []bourse.Profile{late, bourse.NewProfile(0, 4)}, 0, 400*minute)
+	r := Batch(l, []bourse.Request{job, rich}, Options{Algorithm: AMP, MaxAlternatives: 2})
+	for i, want := range [][]bourse.Time{{100 * minute, 100*minute + 1<<22}, {0, 0}} {
+		for k := range want {
+			if len(r.Alternatives[i]) != 2 || r.Alternatives[i][k].Start != want[k] {
+				t.Fatalf("job %d has %+v, want starts %v", i, r.Alternatives[i], want)
+			}
+		}
+	}
+}

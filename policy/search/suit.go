@@ -1,0 +1,112 @@
+package search
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// suit is the classes of a fungible list that serve a request, whatever they cost. Most
+// jobs of a batch share a few of them, and with them what is known of what is free.
+type suit struct {
+	serves  []bool // by class
+	nodes   int
+	onSite  int                // the most at one site
+	fastest bourse.Performance // of them; 0: there are none
+	slowest bourse.Performance
+	classes int
+	peaks   []peak // by length; see peak.go
+	front   frontier
+}
+
+// suits are those of a batch.
+type suits struct {
+	speeds []bourse.Performance // of the classes, in order
+	plain  []*suit              // by the first speed that will do: of requests that ask for nothing else
+	of     map[string]*suit     // by the classes
+	key    []byte               // scratch
+	sums   []int                // scratch: nodes by site
+
+	nodes, lengths classes // that are asked for
+}
+
+// reset begins with the classes of a list, and what a batch asks for.
+func (x *suits) reset(l *List, queries []query) {
+	x.nodes, x.lengths = classes{}, classes{}
+	for i := range queries {
+		x.nodes.cover(uint64(queries[i].Nodes))
+		x.lengths.cover(uint64(queries[i].Length))
+	}
+	x.speeds = x.speeds[:0]
+	for i := range l.classes {
+		x.speeds = append(x.speeds, l.classes[i].performance)
+	}
+	slices.Sort(x.speeds)
+	x.speeds = slices.Compact(x.speeds)
+	x.plain = append(x.plain[:0], make([]*suit, len(x.speeds)+1)...)
+	x.of = map[string]*suit{}
+}
+
+// suitOf is that of a query. For one that asks for performance alone it costs a look-up,
+// else a look at every class.
+func (f *Finder) suitOf(q *query) *suit {
+	x, r := &f.suits, &q.Require
+	if q.barred != nil || r.Memory != 0 || r.Disk != 0 || r.GPUs != 0 || r.OS != "" || r.Arch != "" || len(r.Features) > 0 {
+		return f.suited(q)
+	}
+	rank, _ := slices.BinarySearch(x.speeds, q.MinPerformance)
+	if x.plain[rank] == nil {
+		x.plain[rank] = f.suited(q)
+	}
+	return x.plain[rank]
+}
+
+// suited is suitOf by looking at every class.
+func (f *Finder) suited(q *query) *suit {
+	l, x := f.list, &f.suits
+	x.key = x.key[:0]
+	for i := range l.classes {
+		serves := byte(0)
+		if q.suits(l, &l.classes[i]) {
+			serves = 1
+		}
+		x.key = append(x.key, serves)
+	}
+	if s := x.of[string(x.key)]; s != nil {
+		return s
+	}
+	s := &suit{serves: make([]bool, len(l.classes)), front: frontier{nodes: x.nodes, lengths: x.lengths}}
+	x.sums = append(x.sums[:0], make([]int, l.sites)...)
+	for i := range l.classes {
+		if s.serves[i] = x.key[i] == 1; !s.serves[i] {
+			continue
+		}
+		c := &l.classes[i]
+		n := l.groups[c.group].Nodes
+		s.nodes += n
+		x.sums[c.site] += n
+		s.onSite = max(s.onSite, x.sums[c.site])
+		s.fastest = max(s.fastest, c.performance)
+		if s.classes++; s.slowest == 0 || c.performance < s.slowest {
+			s.slowest = c.performance
+		}
+	}
+	x.of[string(x.key)] = s
+	return s
+}
+
+// holds reports whether there are as many nodes as a query asks for, free or not.
+func (s *suit) holds(q *query) bool {
+	if q.OneSite {
+		return s.onSite >= q.Nodes
+	}
+	return s.nodes >= q.Nodes
+}
+
+// least is the least runtime of a length.
+func (s *suit) least(length bourse.Duration) bourse.Duration {
+	if s.fastest == 0 {
+		return nowhere
+	}
+	return s.fastest.Runtime(length)
+}
