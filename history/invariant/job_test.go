@@ -184,7 +184,9 @@ func TestAudit_BothSidesHaveALegAtOnePlace(t *testing.T) {
 		"another time":         {bought(func(m *bourse.LegMoved) { m.What.Start++ }), "[100.001, 200)"},
 		"a shift under way":    {bought(same, step{north, 5, shifted(one, 300, 1)}), ""},
 		"a shift that is lost": {bought(same, step{north, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), "[300, 400)"},
-		"one that is known":    {bought(same, step{north, 5, shifted(one, 300, 1)}, step{vo1, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
+		"a shift of what was given up": {bought(same, step{vo1, 5, bourse.LegDone{Leg: leg(one, 0), State: bourse.Lost, End: 5000, Claim: true}},
+			step{north, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
+		"one that is known": {bought(same, step{north, 5, shifted(one, 300, 1)}, step{vo1, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
 	} {
 		found, _ := run(nil, 1, c.steps...)
 		if got := says(found, "I28"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {

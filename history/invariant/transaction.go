@@ -39,6 +39,7 @@ type txLeg struct {
 
 	confirmed bool            // closed with the leg
 	mended    bool            // gone, and another one stands in for it
+	givenUp   bool            // with its site: where that has it, its broker does not follow any more
 	state     bourse.LegState // done: what it came to
 	end       bourse.Time     // done: when its work was over
 	due       bourse.Credits  // what it takes of its user's money
@@ -109,7 +110,7 @@ func (t *Trail) closed(f bourse.LegClosed) {
 	if t.agreement.closedAs(x, f) && t.money.postedOnce(l, f) {
 		t.prices.chargedAs(l, f)
 	}
-	l.closed, l.confirmed = true, f.Commit
+	l.closed, l.confirmed, l.givenUp = true, f.Commit, f.Claim
 	t.bounds.owes(x, f.Leg.Leg, f.Posted)
 	l.posted += f.Posted
 	l.lost = x.commit && !f.Commit
@@ -135,7 +136,7 @@ func (t *Trail) done(f bourse.LegDone) {
 	t.money.givenBackOnce(l, f)
 	t.windows.endsInTime(f, x)
 	t.money.refund(f.Leg, l, f.Refund)
-	l.done, l.penalty = true, l.penalty.Plus(f.Penalty)
+	l.done, l.givenUp, l.penalty = true, l.givenUp || f.Claim, l.penalty.Plus(f.Penalty)
 	if l.state, l.end = f.State, f.End; f.State == bourse.Asked { // of an earlier version
 		l.state = bourse.Settled
 	}
@@ -205,7 +206,8 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 			x = &tx{begun: m.TxBegun, place: t.last, at: t.at, decided: decided, commit: commit, legs: make([]txLeg, len(m.Legs))}
 			for k := range min(len(m.Legs), len(m.Memory)) {
 				r := m.Memory[k]
-				x.legs[k] = txLeg{priced: r.Priced, fare: r.Fare, closed: r.Closed, lost: commit && r.Closed && !r.Charged, back: r.Back, done: r.Charged && r.State.Terminal()}
+				x.legs[k] = txLeg{priced: r.Priced, fare: r.Fare, closed: r.Closed, lost: commit && r.Closed && !r.Charged, back: r.Back, done: r.Charged && r.State.Terminal(),
+					givenUp: r.Claim || r.Settled}
 				if r.Charged {
 					x.legs[k].posted = r.Fare.Total()
 				}
