@@ -31,6 +31,7 @@ type TxView struct {
 	Legs        []LegView     // in the canonical order of sites, then group
 	Repairs     bourse.LegID  // the leg that it stands in for; zero: none
 	Moves       bool          // its window takes the place of the one that the job has
+	Others      int           // legs that are not over of what else makes up its job's window
 }
 
 // LegView is one leg of a transaction.
@@ -156,6 +157,13 @@ func (t *transaction) view() TxView {
 		l := &t.legs[i]
 		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Shifts: l.shifts, Version: l.version, Result: l.onNodes().result}
 		v.Legs[i].Flex = t.flex
+	}
+	for _, o := range t.job.txs {
+		for i := range o.legs {
+			if o != t && !o.legs[i].state.Terminal() {
+				v.Others++
+			}
+		}
 	}
 	return v
 }

@@ -13,7 +13,9 @@ type Transaction struct {
 	Tx      bourse.TxID
 	Job     string
 	Legs    []Leg
-	Open    int // legs that are not over
+	Open    int         // legs that are not over
+	Others  int         // those of its window's other transactions, where who finds it knows them: with repairs a window is of several
+	Repairs bourse.TxID // whose leg it stands in for; zero: nobody's
 	Commit  bool
 	Becomes What // its COMMIT: Placed, Repaired or Moved
 }
@@ -38,7 +40,7 @@ type Leg struct {
 
 // Begin returns a transaction that has just begun.
 func Begin(f bourse.TxBegun) Transaction {
-	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
+	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Repairs: f.Repairs.Tx, Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
 	for i, what := range f.Legs {
 		x.Legs[i] = Leg{What: what, End: bourse.Never}
 		if i < len(f.Sites) {

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 )
@@ -16,6 +18,8 @@ type Turns struct {
 
 	txs   map[bourse.TxID]*Transaction
 	order []bourse.TxID
+	// By job: the transactions that make up its window, where some of it was repaired.
+	repaired map[string][]bourse.TxID
 }
 
 // maxFollowed bounds the transactions that are remembered: some 100 MB.
@@ -37,6 +41,7 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 		}
 		return turn(f.Job, Postponed, f.Reason, "waits: %v", f.Reason)
 	case bourse.JobBroken:
+		delete(t.repaired, f.Job)
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
 	case bourse.JobCancelled:
 		if f.Reason.Refused() {
@@ -44,6 +49,9 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 		}
 		return turn(f.Job, Withdrawn, bourse.Reason{}, "withdrawn by its user")
 	case bourse.JobsForgotten:
+		for _, name := range f.Jobs {
+			delete(t.repaired, name)
+		}
 		list := make([]Turn, len(f.Jobs))
 		for i, name := range f.Jobs {
 			list[i] = turn(name, Forgotten, bourse.Reason{}, "forgotten, long after its end")[0]
@@ -67,12 +75,14 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 // image begins with what a broker remembers, or goes on with a part of it.
 func (t *Turns) image(f bourse.BrokerImage) {
 	if f.Part == 0 {
-		t.txs, t.order = nil, nil
+		t.txs, t.order, t.repaired = nil, nil, nil
 	}
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.follow(Begin(m.TxBegun))
-		x.Commit = m.State == bourse.TxCommitted
+		if x.Commit = m.State == bourse.TxCommitted; x.Commit {
+			t.committed(x)
+		}
 		for k, r := range m.Memory {
 			x.Legs[k].Fare, x.Legs[k].State = r.Fare, r.State
 			if r.State.Terminal() {
@@ -112,6 +122,38 @@ func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transactio
 	return x
 }
 
+// committed notes of what a job's window is made up from now on.
+func (t *Turns) committed(x *Transaction) {
+	if x.Becomes != Repaired {
+		delete(t.repaired, x.Job)
+		return
+	}
+	if t.repaired == nil || len(t.repaired) >= maxFollowed {
+		t.repaired = map[string][]bourse.TxID{}
+	}
+	for _, id := range []bourse.TxID{x.Repairs, x.Tx} {
+		if list := t.repaired[x.Job]; !slices.Contains(list, id) {
+			t.repaired[x.Job] = append(list, id)
+		}
+	}
+}
+
+// whole reports whether all of the window is over of which a transaction is a part.
+func (t *Turns) whole(x *Transaction) bool {
+	return x.Open <= 0 && x.Others <= 0 && !slices.ContainsFunc(t.repaired[x.Job], func(id bourse.TxID) bool {
+		if id == x.Tx {
+			return false
+		}
+		if t.Find != nil {
+			if other, ok := t.Find(id); ok {
+				return other.Open > 0
+			}
+		}
+		other := t.txs[id]
+		return other != nil && other.Open > 0
+	})
+}
+
 // ofTx tells the turns that belong to a transaction.
 func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
@@ -143,9 +185,13 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		if !f.Commit {
 			return []Turn{turn(TryFailed, -1, 0, f.Reason, "that came to nothing: %v", f.Reason)}
 		}
+		t.committed(x)
 		return []Turn{turn(x.Becomes, -1, x.price(), none, "%s, for %v credits", x.window(string(x.Becomes)+":"), x.price())}
 	case bourse.TxReversed:
 		x = t.after(at, f.Tx, f)
+		if list := t.repaired[x.Job]; list != nil {
+			t.repaired[x.Job] = slices.DeleteFunc(list, func(id bourse.TxID) bool { return id == x.Tx })
+		}
 		return []Turn{turn(Reversed, -1, 0, f.Reason, "taken back: %v", f.Reason)}
 	case bourse.LegShifted, bourse.ShiftOffered, bourse.OfferClosed:
 		return t.shift(at, f)
@@ -236,7 +282,7 @@ func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
 	default:
 		u.Words = bourse.Say("its work at %s has ended%v%s", x.at(f.Leg.Leg), f.Result.Words(), back)
 	}
-	if x.Open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
+	if !t.whole(x) || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
 		return []Turn{u}
 	}
 	return []Turn{u, {At: at, Job: x.Job, What: Done, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}

@@ -151,3 +151,51 @@ func TestTurns_AWindowStartsWhereItsSiteHasPlacedIt(t *testing.T) {
 		t.Errorf("%+v, want placed at 7", got)
 	}
 }
+
+// A window of which a part was repaired is over with the last of what makes it up, in
+// whatever order that ends, also from an image on and where somebody else knows the parts.
+func TestTurns_ARepairedWindowIsOverWithItsLastPart(t *testing.T) {
+	t.Parallel()
+	id := func(seq uint64) bourse.TxID { return bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: seq} }
+	leg := func(seq uint64, i int) bourse.LegID { return bourse.LegID{Tx: id(seq), Leg: i} }
+	first := bourse.TxBegun{Tx: id(1), Job: "wave", Sites: []string{"north", "south"}, Legs: make([]bourse.Leg, 2), Limits: make([]bourse.Credits, 2)}
+	repair := bourse.TxBegun{Tx: id(2), Job: "wave", Sites: []string{"west"}, Legs: make([]bourse.Leg, 1), Limits: make([]bourse.Credits, 1), Repairs: leg(1, 1)}
+	facts := []agents.Fact{first, bourse.TxDecided{Tx: id(1), Job: "wave", Commit: true}, bourse.LegDone{Leg: leg(1, 1), State: bourse.Lost},
+		repair, bourse.TxDecided{Tx: id(2), Job: "wave", Commit: true}}
+	image := bourse.BrokerImage{Txs: []bourse.TxMemory{
+		{TxBegun: first, State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed}, {State: bourse.Lost}}},
+		{TxBegun: repair, State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed}}}}}
+	for name, begin := range map[string]func(*Turns){
+		"from the facts": func(x *Turns) {
+			for _, f := range facts {
+				x.Take(0, f)
+			}
+		},
+		"from an image": func(x *Turns) { x.Take(0, image) },
+		"by a broker": func(x *Turns) {
+			open := 2
+			x.Find = func(of bourse.TxID) (Transaction, bool) { // it is asked after each end
+				open--
+				return Transaction{Tx: of, Job: "wave", Commit: true, Others: open, Becomes: Placed}, true
+			}
+		},
+	} {
+		for _, order := range [][2]bourse.LegID{{leg(1, 0), leg(2, 0)}, {leg(2, 0), leg(1, 0)}} {
+			var turns Turns
+			begin(&turns)
+			for i, l := range order {
+				got := turns.Take(9, bourse.LegDone{Leg: l, State: bourse.Settled, End: 9})
+				if over := len(got) == 2 && got[1].What == Done; over != (i == 1) {
+					t.Errorf("%s, after %d of the parts %v: %+v", name, i+1, order, got)
+				}
+			}
+		}
+	}
+	var turns Turns
+	for _, f := range append(facts, bourse.TxReversed{Tx: id(2), Job: "wave"}) {
+		turns.Take(0, f)
+	}
+	if got := turns.Take(9, bourse.LegDone{Leg: leg(1, 0), State: bourse.Settled}); len(got) != 2 {
+		t.Errorf("a repair that was taken back is waited for: %+v", got)
+	}
+}

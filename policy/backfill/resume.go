@@ -9,15 +9,18 @@ func (g *Group) Resume(r Running) bool {
 	if _, dup := g.ids[r.ID]; dup || r.Nodes < 1 || r.Nodes > g.nodes || r.End < g.now {
 		return false
 	}
+	last := r.Last()
+	if last > g.now && g.firm().Min(g.now, last) < r.Nodes {
+		return false
+	}
 	if r.End > g.now {
-		if g.firm().Min(g.now, r.Last()) < r.Nodes {
-			return false
-		}
 		g.settle()
 		g.free.Add(g.now, r.End, -r.Nodes)
-		if g.sure != nil {
-			g.sure.Add(g.now, r.Last(), -r.Nodes)
-		}
+	}
+	if g.sure != nil && last > g.now { // also where it has come to its planned end, and runs on
+		g.sure.Add(g.now, last, -r.Nodes)
+	}
+	if r.End > g.now {
 		g.displace(g.now, r.End, r.Nodes)
 	}
 	g.ids[r.ID] = struct{}{}

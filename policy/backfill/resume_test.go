@@ -122,6 +122,27 @@ func TestResume_TakesWhatThereIsRoomFor(t *testing.T) {
 	}
 }
 
+// A job that has come to its predicted end has its nodes until its limit: they cannot be
+// reserved, and come back once.
+func TestResume_WhatRunsOnKeepsItsNodes(t *testing.T) {
+	t.Parallel()
+	g := New(4, EASY, 10)
+	g.Predict()
+	if !g.Resume(Running{ID: 1, Nodes: 3, Start: 0, End: 10, Limit: 50}) {
+		t.Fatal("it is not resumed")
+	}
+	if s := g.State(); s.Sure.At(10) != 1 || s.Sure.At(50) != 4 || s.Free.At(10) != 4 {
+		t.Errorf("%v is free for sure, %v by the plan", s.Sure, s.Free)
+	}
+	if r := g.Reserve(Reserved{ID: 2, Nodes: 2, Start: 40, End: 60}); !r.Refused() {
+		t.Error("nodes that it may need are reserved")
+	}
+	g.End(1, 10)
+	if s := g.State(); s.Sure.At(10) != 4 || s.Audit() != nil {
+		t.Errorf("%v is free for sure after its end: %v", s.Sure, s.Audit())
+	}
+}
+
 // However many come one after the other, each waits in its turn.
 func TestArrive_TakesMoreThanABlock(t *testing.T) {
 	t.Parallel()

@@ -131,19 +131,14 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 }
 
 // standings are the states of a broker's jobs by the turns that its facts tell, without
-// those of which it has adopted legs: what it has forgotten of them nobody can tell. Left
-// out too are jobs with a repair: turns say that a window is over when the first of its
-// transactions is.
+// those of which it has adopted legs: what it has forgotten of them nobody can tell.
 func (c *checker) standings(m *mirror) map[string]*history.Standing {
 	var turns history.Turns
 	stand := map[string]*history.Standing{}
 	left := map[string]bool{}
 	for _, f := range m.facts {
-		switch f := f.(type) {
-		case bourse.LegAdopted:
+		if f, is := f.(bourse.LegAdopted); is {
 			left[f.Job] = true
-		case bourse.TxBegun:
-			left[f.Job] = left[f.Job] || f.Repairs != (bourse.LegID{})
 		}
 		for _, u := range turns.Take(0, f) {
 			if u.Job == "" || u.What == history.NotTaken {
