@@ -223,7 +223,7 @@ func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 			mem.jobs = append(mem.jobs, j)
 			mem.names[j.Name] = j
 		}
-		t = &transaction{id: f.Leg.Tx, job: j}
+		t = &transaction{id: f.Leg.Tx, job: j, few: &none}
 		mem.txs.keep(t)
 	}
 	t.sites = slices.Clone(t.sites) // they may be those of a fact, of an image

@@ -40,13 +40,44 @@ type job struct {
 	offers *offers        // that it be shifted; nil: none
 	asked  *bourse.Job    // as submitted, once a move has made it otherwise; nil: as it is
 	since  bourse.Time    // when it came to its state
-	needs  []*job         // that it comes after
-	feeds  []*job         // that come after it
 	ended  bourse.Time    // once it is done
+	flow   *flow          // of a workflow; nil: it comes after no job, and none after it
 
 	// For this life only.
 	errand *errand
 	askers *[]agents.ID // who wait for the answer to its cancellation; nil: nobody
+}
+
+// flow is what jobs of a workflow know of each other.
+type flow struct {
+	needs []*job // that it comes after
+	feeds []*job // that come after it
+}
+
+// needs are the jobs that it comes after.
+func (j *job) needs() []*job {
+	if j.flow == nil {
+		return nil
+	}
+	return j.flow.needs
+}
+
+// feeds are the jobs that come after it.
+func (j *job) feeds() []*job {
+	if j.flow == nil {
+		return nil
+	}
+	return j.flow.feeds
+}
+
+// comesAfter has the job come after another one.
+func (j *job) comesAfter(p *job) {
+	for _, x := range []*job{j, p} {
+		if x.flow == nil {
+			x.flow = &flow{}
+		}
+	}
+	j.flow.needs, p.flow.feeds = append(j.flow.needs, p), append(p.flow.feeds, j)
 }
 
 // submitted is the job as its user has submitted it.

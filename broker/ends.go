@@ -44,8 +44,8 @@ func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m ag
 	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
-	if old := co.txs.get(l.replaces.Tx); old != nil && m.Refund > 0 {
-		co.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
+	if old := co.txs.get(l.replaces().Tx); old != nil && m.Refund > 0 {
+		co.end(now, old, l.replaces().Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}
 	co.tellReplaced(now, t, out) // what was not given back by that is released
 }

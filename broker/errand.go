@@ -131,7 +131,7 @@ func (ers *errands) decided(now bourse.Time, t *transaction, out *agents.Outbox)
 	switch {
 	case e.tx == nil && t.state == bourse.TxCommitted:
 		ers.finish(e)
-		t.asker = e.asker // hears of it with the first Confirmed
+		t.own().asker = e.asker // hears of it with the first Confirmed
 	case e.tx == nil:
 		ers.moved(now, e, t.reason, out)
 	case t.state == bourse.TxCommitted:

@@ -172,16 +172,20 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 
 // begun is a transaction as it begins.
 func begun(f bourse.TxBegun, j *job) *transaction {
-	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
-		repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
+	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)), few: &none}
+	if f.Repairs != (bourse.LegID{}) || len(f.Spare) > 0 || f.Flex != (bourse.Flex{}) || f.Offer != 0 || f.Request.Nodes > 0 {
+		t.few = &few{repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
+	}
 	if f.Request.Nodes > 0 {
 		request := f.Request
-		t.request = &request
+		t.own().request = &request
 	}
 	for i := range t.legs {
 		t.legs[i] = txLeg{what: f.Legs[i], limit: f.Limits[i]}
 		if i < len(f.Replaces) {
-			t.legs[i].replaces = f.Replaces[i]
+			if old := f.Replaces[i]; old != (bourse.LegID{}) {
+				t.legs[i].old = &old
+			}
 		}
 	}
 	return t
@@ -267,7 +271,7 @@ func (mem *memory) replaceBy(t *transaction) {
 	taken := map[bourse.LegID]bool{}
 	for k := range t.legs {
 		if !t.legs[k].closed {
-			taken[t.legs[k].replaces] = true
+			taken[t.legs[k].replaces()] = true
 		}
 	}
 	for _, old := range mem.txs.all() {
@@ -315,7 +319,7 @@ func (mem *memory) restore(t *transaction) {
 		o.State, o.Reason = bourse.OfferRejected, cmp.Or(t.reason, j.reason)
 	}
 	j.Request = *t.request
-	t.request, j.reason = nil, bourse.Reason{}
+	t.own().request, j.reason = nil, bourse.Reason{}
 	for _, old := range mem.txs.all() {
 		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
 			continue

@@ -53,7 +53,8 @@ func (mem *memory) applyShifted(f bourse.LegShifted) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.what.Start, l.what.End, l.shifts = f.Start, f.End, f.Shifts
 	if f.Fixed {
-		t.flex.Ready, t.flex.Due = f.Start, f.End
+		flex := &t.own().flex
+		flex.Ready, flex.Due = f.Start, f.End
 	}
 	mem.touch(t.job)
 }

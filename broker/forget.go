@@ -68,11 +68,11 @@ func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
 		}
 	}
 	for j := range gone {
-		for _, s := range j.feeds {
-			s.needs = slices.DeleteFunc(s.needs, func(x *job) bool { return gone[x] })
+		for _, s := range j.feeds() {
+			s.flow.needs = slices.DeleteFunc(s.flow.needs, func(x *job) bool { return gone[x] })
 		}
-		for _, p := range j.needs {
-			p.feeds = slices.DeleteFunc(p.feeds, func(x *job) bool { return gone[x] })
+		for _, p := range j.needs() {
+			p.flow.feeds = slices.DeleteFunc(p.flow.feeds, func(x *job) bool { return gone[x] })
 		}
 	}
 	mem.jobs = slices.DeleteFunc(mem.jobs, func(j *job) bool { return gone[j] })

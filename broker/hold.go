@@ -66,8 +66,8 @@ func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *age
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
-	if old := co.txs.lookup(l.replaces); old != nil {
-		m.Replaces, m.Version, m.Offer = l.replaces, old.version, t.offer
+	if old := co.txs.lookup(l.replaces()); old != nil {
+		m.Replaces, m.Version, m.Offer = l.replaces(), old.version, t.offer
 	}
 	out.Send(t.site(i), m)
 }

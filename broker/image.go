@@ -94,9 +94,9 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 		l := &t.legs[i]
 		x := l.onNodes()
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
-		if l.replaces != (bourse.LegID{}) {
+		if l.replaces() != (bourse.LegID{}) {
 			m.Replaces = append(m.Replaces, make([]bourse.LegID, i+1-len(m.Replaces))...)
-			m.Replaces[i] = l.replaces
+			m.Replaces[i] = l.replaces()
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
 			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,

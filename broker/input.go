@@ -39,7 +39,7 @@ func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.R
 	if at, ok := j.follows(); ok {
 		r.Ready = max(r.Ready, at)
 	}
-	if len(j.feeds) > 0 {
+	if len(j.feeds()) > 0 {
 		r.Deadline = j.latest(sites, memo)
 	}
 	return r
@@ -51,7 +51,7 @@ func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Ti
 		return t
 	}
 	t := j.Deadline
-	for _, s := range j.feeds {
+	for _, s := range j.feeds() {
 		if !s.state.Open() {
 			continue
 		}

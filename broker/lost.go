@@ -186,7 +186,7 @@ func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bours
 // confirmable reports whether a leg that was given up, and whose site has not
 // heard of COMMIT, is confirmed first and then released. One that would replace
 // another leg there is not.
-func (l *txLeg) confirmable() bool { return l.claim && l.replaces == bourse.LegID{} }
+func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == bourse.LegID{} }
 
 // tellReturned has a site give up a leg that it still carries: for all of its
 // price, confirmed first.

@@ -121,7 +121,7 @@ func (mem *memory) become(j *job, s bourse.JobState) {
 		mem.queue.insert(j)
 	}
 	mem.touch(j)
-	if s == bourse.JobWaiting && len(j.needs) > 0 {
+	if s == bourse.JobWaiting && len(j.needs()) > 0 {
 		mem.holdBack(j)
 	}
 }

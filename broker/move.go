@@ -210,6 +210,6 @@ func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents
 func (ers *errands) answerMove(t *transaction, why bourse.Reason, out *agents.Outbox) {
 	if t.asker != "" {
 		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})
-		t.asker = ""
+		t.own().asker = ""
 	}
 }

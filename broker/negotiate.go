@@ -248,7 +248,7 @@ func (t *transaction) accepted() *bourse.JobOffer {
 	if t.offer == 0 {
 		return nil
 	}
-	return t.job.offer(t.legs[0].replaces, t.offer)
+	return t.job.offer(t.legs[0].replaces(), t.offer)
 }
 
 // closeOffer ends an offer that is open, and tells its site.

@@ -18,7 +18,7 @@ func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outb
 	case agents.Confirmed:
 		co.keepProof(m.Leg, m.Proof, false, out)
 		if l := co.txs.lookup(m.Leg); l != nil {
-			co.keepProof(l.replaces, m.Replaced, false, out)
+			co.keepProof(l.replaces(), m.Replaced, false, out)
 		}
 	case agents.Shifted:
 		co.keepProof(m.Leg, m.Proof, moved, out)

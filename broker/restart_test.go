@@ -277,7 +277,7 @@ func (a *anarchy) rest() {
 // there until its limit: one that would take the place of another.
 func (a *anarchy) leftToItsLimit(id bourse.LegID) bool {
 	l := a.b.txs.lookup(id)
-	return l != nil && l.claim && l.replaces != (bourse.LegID{})
+	return l != nil && l.claim && l.replaces() != (bourse.LegID{})
 }
 
 // money compares what the sites have had with what the broker has paid.

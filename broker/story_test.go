@@ -322,7 +322,9 @@ func remembered(b *Broker) (lines []string) {
 				lines = append(lines, fmt.Sprintf("%+v", *t.legs[i].real))
 			}
 			l.state = l.recorded(b.cfg.Explain > 0)
-			lines = append(lines, fmt.Sprintf("%v %+v", t.leg(i), l))
+			old := l.replaces()
+			l.old = nil
+			lines = append(lines, fmt.Sprintf("%v in place of %v %+v", t.leg(i), old, l))
 		}
 	}
 	return lines

@@ -40,40 +40,58 @@ type transaction struct {
 	legs    []txLeg
 	number  int // of the alternative
 	reason  bourse.Reason
+	givenUp bourse.GivenUp
+	apart   bool // its job waits again, or has moved on to other windows
+
+	// For this life only.
+	serial   bool              // one leg after the other
+	resolved bool              // this life may speak of it; see life.go
+	run      []bourse.Duration // what the work really takes, leg by leg
+	sent     int               // legs asked so far
+	until    bourse.Time       // nothing is committed from here on
+
+	*few // read as it is, written by own alone
+}
+
+// few is what few transactions have: those that take the place of something, have spare
+// places, or leave their site a window. The others share none, for a broker keeps 100,000.
+type few struct {
 	repairs bourse.LegID    // the leg that this stands in for; zero: none
 	request *bourse.Request // a move: what the job asks for then, and once it has taken effect, what it did before
 	spare   []bourse.SiteLeg
 	flex    bourse.Flex // the window of its only leg; once that is fixed, where it lies
-	givenUp bourse.GivenUp
-	apart   bool   // its job waits again, or has moved on to other windows
-	offer   uint32 // a move: the offer for the leg replaced that it accepts; 0: none
+	offer   uint32      // a move: the offer for the leg replaced that it accepts; 0: none
+	asker   agents.ID   // a move: who is to hear what came of it; for this life only
+}
 
-	// For this life only.
-	run      []bourse.Duration // what the work really takes, leg by leg
-	sent     int               // legs asked so far
-	serial   bool              // one leg after the other
-	resolved bool              // this life may speak of it; see life.go
-	until    bourse.Time       // nothing is committed from here on
-	asker    agents.ID         // a move: who is to hear what came of it
+// none is never written.
+var none few
+
+// own is what the transaction has of its own, to be written.
+func (t *transaction) own() *few {
+	if t.few == &none {
+		t.few = &few{}
+	}
+	return t.few
 }
 
 // txLeg is one leg as the broker knows it: Asked, Held, Prepared, Confirmed,
 // Running, Settled, or one of the exits.
 type txLeg struct {
-	what     bourse.Leg
-	limit    bourse.Credits
-	fare     bourse.Fare
-	state    bourse.LegState
-	end      bourse.Time    // of the work, once it is over
-	back     bourse.Credits // refund and penalty
-	version  uint32
-	shifts   uint32       // how often its site has moved or fixed it
-	replaces bourse.LegID // a move: the leg that this one takes the place of
+	what    bourse.Leg
+	limit   bourse.Credits
+	fare    bourse.Fare
+	end     bourse.Time    // of the work, once it is over
+	back    bourse.Credits // refund and penalty
+	version uint32
+	shifts  uint32        // how often its site has moved or fixed it
+	old     *bourse.LegID // a move: the leg that this one takes the place of; nil: none
 
 	real *realLeg // nil: its job has no work, or its nodes are simulated
 
 	proof bourse.Proof // its site's, of the last answer that carried one that fits
 
+	state   bourse.LegState
 	priced  bool // fare is bound
 	charged bool // its price was posted
 	closed  bool // its site has acknowledged the decision, or has it no more
@@ -87,6 +105,14 @@ type txLeg struct {
 	undone  bool // it ended after its job was given up
 
 	borne bourse.Credits // by the VO, where its site's books differ from ours
+}
+
+// replaces is the leg whose place this one takes, in a move; zero: none.
+func (l *txLeg) replaces() bourse.LegID {
+	if l.old == nil {
+		return bourse.LegID{}
+	}
+	return *l.old
 }
 
 // realLeg is what a broker knows of a leg on real nodes whose job has work.

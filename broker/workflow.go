@@ -59,7 +59,7 @@ func given(p *job) bourse.Reason {
 func (mem *memory) link(j *job) {
 	for _, name := range j.After {
 		if p := mem.names[name]; p != nil {
-			j.needs, p.feeds = append(j.needs, p), append(p.feeds, j)
+			j.comesAfter(p)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (j *job) starts() bourse.Time {
 // after; false if one of them has no window.
 func (j *job) follows() (bourse.Time, bool) {
 	var at bourse.Time
-	for _, p := range j.needs {
+	for _, p := range j.needs() {
 		end, ok := p.ends()
 		if !ok {
 			return 0, false
@@ -126,19 +126,19 @@ func (j *job) follows() (bourse.Time, bool) {
 // holdBack keeps a job that has come to wait out of all batches until those that
 // it comes after are placed, and says so.
 func (mem *memory) holdBack(j *job) {
-	i := slices.IndexFunc(j.needs, func(p *job) bool { _, ok := p.ends(); return !ok })
+	i := slices.IndexFunc(j.needs(), func(p *job) bool { _, ok := p.ends(); return !ok })
 	if j.held = i >= 0; !j.held {
 		return
 	}
 	mem.queue.look(j)
 	if !j.reason.Refused() {
-		j.reason = reason(bourse.After, "it comes after %s, which is not placed yet", j.needs[i].Name)
+		j.reason = reason(bourse.After, "it comes after %s, which is not placed yet", j.needs()[i].Name)
 	}
 }
 
 // touch has a job and those that come after it looked at before the step is over.
 func (mem *memory) touch(j *job) {
-	if len(j.needs)+len(j.feeds) > 0 && !j.touched {
+	if len(j.needs())+len(j.feeds()) > 0 && !j.touched {
 		j.touched = true
 		mem.touched = append(mem.touched, j)
 	}
@@ -150,7 +150,7 @@ func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
 		j := in.touched[0]
 		in.touched, j.touched = in.touched[1:], false
 		in.review(now, j, out)
-		for _, s := range j.feeds {
+		for _, s := range j.feeds() {
 			in.review(now, s, out)
 		}
 	}
@@ -159,10 +159,10 @@ func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
 
 // review looks whether a job still comes after those that it should.
 func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
-	if len(j.needs) == 0 || !j.state.Open() {
+	if len(j.needs()) == 0 || !j.state.Open() {
 		return
 	}
-	for _, p := range j.needs {
+	for _, p := range j.needs() {
 		if p.state.GivenUp() {
 			in.withdraw(now, j, given(p), out)
 			return
@@ -224,7 +224,7 @@ func (in *intake) callsLeft() bool {
 
 // slipped says what has become of the jobs that a job comes after.
 func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
-	for _, p := range j.needs {
+	for _, p := range j.needs() {
 		end, placed := p.ends()
 		switch {
 		case !placed && !ok && p.state == bourse.JobPlaced && p.overdue():
@@ -264,7 +264,7 @@ func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.O
 // wished reports whether a job that this one comes after has another window, or
 // none, because its user wanted it so.
 func (j *job) wished() bool {
-	for _, p := range j.needs {
+	for _, p := range j.needs() {
 		for _, t := range p.txs {
 			if t.request != nil || t.givenUp == bourse.GivenUpByUser {
 				return true
@@ -277,10 +277,10 @@ func (j *job) wished() bool {
 // needsOver reports whether all that a job comes after is done: nothing about its
 // ready time will change any more.
 func (j *job) needsOver() bool {
-	return !slices.ContainsFunc(j.needs, func(p *job) bool { return p.state != bourse.JobDone })
+	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return p.state != bourse.JobDone })
 }
 
 // needed reports whether a job still comes after this one.
 func (j *job) needed() bool {
-	return slices.ContainsFunc(j.feeds, func(s *job) bool { return s.state.Open() })
+	return slices.ContainsFunc(j.feeds(), func(s *job) bool { return s.state.Open() })
 }

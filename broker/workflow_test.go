@@ -241,7 +241,7 @@ func TestWorkflow_AnImageKeepsIt(t *testing.T) {
 		o := again.names[j.Name]
 		x, xok := j.follows()
 		y, yok := o.follows()
-		if len(o.needs) != len(j.needs) || len(o.feeds) != len(j.feeds) || x != y || xok != yok || o.ended != j.ended {
+		if len(o.needs()) != len(j.needs()) || len(o.feeds()) != len(j.feeds()) || x != y || xok != yok || o.ended != j.ended {
 			t.Errorf("%s: after %v %t, ended %v; was %v %t, %v", j.Name, y, yok, o.ended, x, xok, j.ended)
 		}
 	}
