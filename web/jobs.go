@@ -196,6 +196,12 @@ func (s *jobs) show(ctx context.Context, in *jobInput) (*jobOutput, error) {
 // user's job is answered like one that does not exist.
 func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 	list := s.list.named(caller(ctx), word)
+	if len(list) != 1 { // one that was the leader may not know what another one has taken since
+		if err := s.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil {
+			return entry{}, err
+		}
+		list = s.list.named(caller(ctx), word)
+	}
 	switch len(list) {
 	case 0:
 		return entry{}, huma.Error404NotFound(fmt.Sprintf("there is no job %q of yours here; bourse jobs lists them", word))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live"
 )
 
 // who is whoever leads, as a test has it.
@@ -228,4 +229,23 @@ func (h *groupHost) Ask(ctx context.Context, from, to agents.ID, m agents.Messag
 	}
 	h.asked = append(h.asked, r)
 	return agents.ReplicaReplaced{Group: r.Group, Out: r.Out, In: r.In, Reason: h.answer}, nil
+}
+
+// One that was the leader, and has not noticed that another one is, does not say of a job
+// that it does not exist: the other one may have taken it.
+func TestReplicated_WhoLeadsNoMoreDeniesNothing(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	if code := call(t, s, "user:ana", "GET", "/v1/jobs/nobody", nil, nil); code != http.StatusNotFound {
+		t.Errorf("the leader answers %d", code)
+	}
+	h.mu.Lock()
+	h.down = &live.ElsewhereError{Agent: "broker:vo1"}
+	h.mu.Unlock()
+	for _, path := range []string{"/v1/jobs/nobody", "/v1/jobs/nobody/explanation", "/v1/jobs?name=nobody", "/v1/jobs"} {
+		if code := call(t, s, "user:ana", "GET", path, nil, nil); code != http.StatusServiceUnavailable {
+			t.Errorf("%s: one that leads no more answers %d", path, code)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,14 +19,14 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// place submits a job and waits until its window is committed.
+// place submits a job and waits until its window is committed, and confirmed by all sites.
 func (f *federation) place(name string, nodes int, length bourse.Duration, within time.Duration) web.Job {
 	f.t.Helper()
 	id := f.submit(name, nodes, length)
 	var j web.Job
 	var err error
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
-		if j, err = f.client().Job(context.Background(), id); err == nil && j.State != "waiting" && j.State != "trying" {
+		if j, err = f.client().Job(context.Background(), id); err == nil && j.State != "waiting" && j.State != "trying" && !slices.ContainsFunc(j.Legs, unconfirmed) {
 			break
 		}
 		if time.Now().After(end) {
@@ -36,6 +37,12 @@ func (f *federation) place(name string, nodes int, length bourse.Duration, withi
 		f.t.Fatalf("job %s is %s: %v", name, j.State, j.Reason)
 	}
 	return j
+}
+
+// unconfirmed reports whether a leg's site has yet to say that it has been confirmed: who
+// kills its broker now does not know what becomes of it.
+func unconfirmed(l web.Leg) bool {
+	return l.State == "asked" || l.State == "held" || l.State == "prepared"
 }
 
 func (f *federation) submit(name string, nodes int, length bourse.Duration) (id string) {
