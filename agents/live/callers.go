@@ -190,33 +190,53 @@ func (n *links) forget(now time.Time) {
 // acknowledge sends what acknowledgements are due: at once when there is little
 // to do, several parcels by one when there is much.
 func (n *links) acknowledge() {
-	type due struct {
-		addr string
-		ack  *wire.Ack
-	}
 	for {
 		select {
 		case <-n.wake:
 		case <-n.done:
 			return
 		}
-		var list []due
-		n.mu.Lock()
-		for from, c := range n.from {
-			for _, s := range c.list {
-				addr := s.addr
-				if m, known := n.directory.Find(from); known && addr == "" {
-					addr = m.Address
-				}
-				if s.due && addr != "" && n.lane.ready(addr) {
-					s.due = false
-					list = append(list, due{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
-				}
+		for _, d := range n.acks() {
+			n.lane.carry(d.addr, d.ack)
+		}
+	}
+}
+
+// ackTo is an acknowledgement and where it goes.
+type ackTo struct {
+	addr string
+	ack  *wire.Ack
+}
+
+// acks are those that are due and have a way.
+func (n *links) acks() (list []ackTo) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for from, c := range n.from {
+		for _, s := range c.list {
+			addr := s.addr
+			if m, known := n.directory.Find(from); known && addr == "" {
+				addr = m.Address
+			}
+			if s.due && addr != "" && n.lane.ready(addr) {
+				s.due = false
+				list = append(list, ackTo{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
 			}
 		}
-		n.mu.Unlock()
-		for _, d := range list {
-			n.lane.carry(d.addr, d.ack)
+	}
+	return list
+}
+
+// acknowledgeAgain has those at an address acknowledged once more whose connection has
+// broken: what was lost in it they would wait for until their session is silent.
+func (n *links) acknowledgeAgain(addr string, now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.from {
+		for _, s := range c.list {
+			if s.addr == addr && s.upto > 0 && s.lives(now) {
+				s.due = true
+			}
 		}
 	}
 }

@@ -48,6 +48,10 @@ func (c *remoteCarrier) ready(to string) bool {
 		if e.looking.CompareAndSwap(false, true) {
 			go func() { // one at a time for each address, for lookTime or until close
 				e.listens.Store(listens(c.base, to, stayTime))
+				select {
+				case <-time.After(stayTime):
+				case <-c.base.Done():
+				}
 				e.looking.Store(false)
 			}()
 		}

@@ -78,8 +78,9 @@ func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 		}
 		return insecure.NewCredentials().ServerHandshake(raw)
 	}
-	conn, info, err := credentials.NewTLS(g.server()).ServerHandshake(raw)
-	if errors.Is(err, io.EOF) {
+	heard := &heardConn{Conn: raw}
+	conn, info, err := credentials.NewTLS(g.server()).ServerHandshake(heard)
+	if errors.Is(err, io.EOF) && !heard.any {
 		return nil, nil, err // a look whether somebody listens: nothing was said
 	}
 	if err != nil {
@@ -206,6 +207,18 @@ func (c *toldConn) Read(b []byte) (int, error) {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "remote error" {
 		err = c.told(err)
 	}
+	return n, err
+}
+
+// heardConn knows whether anything was said on it.
+type heardConn struct {
+	net.Conn
+	any bool
+}
+
+func (c *heardConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.any = c.any || n > 0
 	return n, err
 }
 

@@ -269,6 +269,33 @@ func TestLinks_CountWhatTheyDrop(t *testing.T) {
 	}
 }
 
+// An acknowledgement may have been lost in a connection that has broken: it is said again
+// to who was heard lately, once.
+func TestLinks_WhatABrokenConnectionMayHaveLostIsAcknowledgedAgain(t *testing.T) {
+	t.Parallel()
+	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	n.lane = &lane{}
+	n.receive(&wire.Parcel{Session: 9, Seq: 1, ReplyTo: "vo:1", Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
+	for what, x := range map[string]struct {
+		broken func()
+		want   int
+	}{
+		"at first":    {func() { n.acknowledgeAgain("vo:1", time.Now()) }, 1},
+		"again":       {func() { n.broken("vo:1") }, 1},
+		"elsewhere":   {func() { n.broken("vo:2") }, 0},
+		"long silent": {func() { n.acknowledgeAgain("vo:1", time.Now().Add(contact)) }, 0},
+	} {
+		_ = n.acks()
+		x.broken()
+		if got := n.acks(); len(got) != x.want || x.want > 0 && (got[0].addr != "vo:1" || got[0].ack.Session != 9 || got[0].ack.Upto != 1) {
+			t.Errorf("%s: %+v", what, got)
+		}
+		if got := n.acks(); len(got) > 0 {
+			t.Errorf("%s: twice, %+v", what, got)
+		}
+	}
+}
+
 // Who is heard before gossip tells of it is answered where it says that it is,
 // for a while.
 func TestLinks_ANewcomerIsAnsweredWhereItSaysItIs(t *testing.T) {

@@ -265,6 +265,7 @@ func (n *links) endAside(over func(place) bool) {
 
 // broken is told by the carrier that a connection has broken.
 func (n *links) broken(addr string) {
+	n.acknowledgeAgain(addr, time.Now())
 	for _, l := range n.all() {
 		n.gaveUp(l, l.broken(addr), "the connection broke")
 	}
