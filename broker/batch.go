@@ -93,6 +93,15 @@ func (j *job) drop(t *transaction) {
 	j.txs = slices.DeleteFunc(j.txs, func(x *transaction) bool { return x == t })
 }
 
+// leave takes what was given up out of the job's window: another one takes its place, by
+// whose legs alone the job is done or waits again.
+func (j *job) leave() {
+	j.txs = slices.DeleteFunc(j.txs, func(t *transaction) bool {
+		t.apart = t.apart || t.givenUp != bourse.Kept
+		return t.givenUp != bourse.Kept
+	})
+}
+
 // before is the order in which the jobs of one user are served: priority, higher
 // first, then submission, then name.
 func (j *job) before(o *job) int {

@@ -225,6 +225,9 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 	if o := t.accepted(); o != nil {
 		o.State, o.Reason = bourse.OfferAccepted, bourse.Reason{}
 	}
+	if t.repairs == (bourse.LegID{}) {
+		j.leave()
+	}
 	j.txs = append(j.txs, t)
 	if j.state == bourse.JobWithdrawn {
 		t.givenUp = bourse.GivenUpByUser

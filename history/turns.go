@@ -83,6 +83,9 @@ func (t *Turns) image(f bourse.BrokerImage) {
 		if x.Commit = m.State == bourse.TxCommitted; x.Commit {
 			t.committed(x)
 		}
+		if x.Commit && x.Becomes == Moved && slices.ContainsFunc(m.Memory, func(r bourse.LegRecord) bool { return r.Charged }) {
+			delete(t.repaired, x.Job)
+		}
 		for k, r := range m.Memory {
 			x.Legs[k].Fare, x.Legs[k].State = r.Fare, r.State
 			if r.State.Terminal() {
@@ -124,8 +127,11 @@ func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transactio
 
 // committed notes of what a job's window is made up from now on.
 func (t *Turns) committed(x *Transaction) {
-	if x.Becomes != Repaired {
+	switch x.Becomes {
+	case Placed:
 		delete(t.repaired, x.Job)
+		return
+	case Moved: // it takes the place of the window with the first part that is confirmed
 		return
 	}
 	if t.repaired == nil || len(t.repaired) >= maxFollowed {
@@ -204,6 +210,9 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		x = t.after(at, f.Leg.Tx, f)
 		switch {
 		case f.Commit:
+			if x.Becomes == Moved {
+				delete(t.repaired, x.Job)
+			}
 			return []Turn{turn(Confirmed, f.Leg.Leg, f.Posted, none, "%s has confirmed its part, %v credits are paid", x.at(f.Leg.Leg), f.Posted)}
 		case x.loses(f):
 			return []Turn{turn(LegLost, f.Leg.Leg, 0, f.Reason, "its part at %s is gone, nothing was paid for it: %v", x.at(f.Leg.Leg), f.Reason)}

@@ -278,8 +278,9 @@ func (q *Queue) Release(now bourse.Time, id int64) bool {
 // there. The watcher is not told.
 func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 	q.reach(now)
-	for i := range q.State().Queue {
-		if w := &q.State().Queue[i]; w.ID == id {
+	s := q.State()
+	for i := range s.Queue {
+		if w := &s.Queue[i]; w.ID == id {
 			q.limiter.move(&q.jobs[w.Ref].job, -1, 0)
 			q.drop(w.Ref)
 			q.armed = true

@@ -30,8 +30,8 @@ func newReplica() *cobra.Command {
 them: which leads, how far the log of each goes, by how many entries it is behind, and
 whether it is heard; --json has the addresses of their APIs too. It is for operators.
 
-With a majority of them gone nobody leads. Then each is asked how far it is itself, those
-that answer are shown as heard, and the exit code is 1: start those that are down.`,
+With a majority of them gone nobody leads. Then each is asked how far it is itself, and
+those that answer are shown as heard; the exit code is 1. Start those that are down.`,
 		Example: "  bourse replica\n  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -97,10 +97,11 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 		if err == nil || errors.As(err, &p) && p.Status != http.StatusServiceUnavailable || ctx.Err() != nil {
 			return r, err
 		}
-		if r, none = c.leaderless(ctx); len(r.Members) == 0 {
-			return r, none
+		first := err
+		if r, none, err = c.leaderless(ctx); err == nil && len(r.Members) == 0 {
+			err = first // nobody has answered at all
 		}
-		return r, nil
+		return r, err
 	}
 	if err := told(ctx, c, out, led, replicaTable); err != nil {
 		return err
@@ -108,12 +109,12 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 	return refused(none)
 }
 
-// leaderless asks each process that the context knows what it knows by itself. err says
-// that nobody leads, and who does not answer.
-func (c *calling) leaderless(ctx context.Context) (group web.Replicas, err error) {
+// leaderless asks each process that the context knows what it knows by itself. none says
+// why nobody leads: who does not answer, and with which words.
+func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err error) {
 	found, err := client.Find(c.context)
 	if err != nil {
-		return group, err
+		return group, nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, leaderTime)
 	defer stop()
@@ -130,20 +131,15 @@ func (c *calling) leaderless(ctx context.Context) (group web.Replicas, err error
 		})
 	}
 	asked.Wait()
-	var silent []string
-	for i, err := range errs {
-		var p *client.Problem
-		if errors.As(err, &p) && p.Status == http.StatusForbidden {
-			return group, err
-		}
-		if err != nil {
-			silent = append(silent, holders[i])
+	for i := range said {
+		if said[i].Here != "" && said[i].Here == said[i].Leader {
+			return together(said), fmt.Errorf("%s leads and does not answer for the others in time; try again in some seconds", said[i].Here), nil
 		}
 	}
-	if len(silent) == 0 {
-		return together(said), errors.New("all processes of the broker answer, and none leads at the moment; try again in some seconds")
+	if err := errors.Join(errs...); err != nil {
+		return together(said), fmt.Errorf("no process of the broker leads; start those that do not answer until a majority runs:\n%w", err), nil
 	}
-	return together(said), fmt.Errorf("no process of the broker leads; none answers at %s: start those until a majority runs", strings.Join(silent, ", "))
+	return together(said), errors.New("all processes of the broker answer, and none leads at the moment; try again in some seconds"), nil
 }
 
 // together is what several processes know by themselves, each of itself, as one list.

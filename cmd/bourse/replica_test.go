@@ -310,7 +310,7 @@ func TestReplica_AnOrderlyStopHandsOver(t *testing.T) {
 	now, _ := h.leader(t, 2)
 	h.running[now].end(t, syscall.SIGKILL)
 	out, err := h.run(t, "replica")
-	if err == nil || exitCode(err) != 1 || !strings.Contains(err.Error(), "no process of the broker leads; none answers at ") ||
+	if err == nil || exitCode(err) != 1 || !strings.Contains(err.Error(), "no process of the broker leads; start those that do not answer until a majority runs") ||
 		strings.Count(out, " yes ") != 1 || strings.Count(out, " no ") != 2 || strings.Contains(out, "leader") {
 		t.Errorf("one of three is left: %v\n%s", err, out)
 	}

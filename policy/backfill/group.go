@@ -295,9 +295,9 @@ func (g *Group) Release(id int64) bool {
 	return true
 }
 
-// State is a view of the group, valid until its next change. Guarantees are
-// and the order of a fair policy are brought up to date first, so that a plan of the state is what a pass at this
-// instant would make of it.
+// State is a view of the group, valid until its next change. Guarantees, and the order of
+// a fair policy, are brought up to date first, so that a plan of the state is what a pass
+// at this instant would make of it.
 func (g *Group) State() *State {
 	g.settle()
 	g.rank()

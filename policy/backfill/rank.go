@@ -12,7 +12,7 @@ import (
 // Rank says what the owner of a job has had by the group's instant, for a fair policy;
 // without it the queue is in order of arrival. It comes before anything else.
 func (g *Group) Rank(had func(q *Queued) uint64) {
-	if g.policy.Fair {
+	if g.policy.Fair && !g.policy.Conservative() { // no order may change guarantees
 		g.had = had
 	}
 }

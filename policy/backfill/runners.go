@@ -9,8 +9,8 @@ import (
 
 // runners are the jobs that hold nodes, by End, then ID. They lie in blocks, so that a
 // job that starts or ends moves those of its block and not all behind it: on a machine of
-// ten thousand nodes a thousand run. Up to fullBlock of them are one block, and a plain
-// list.
+// ten thousand nodes a thousand run. A block holds fullBlock of them at most; one alone is
+// a plain list.
 type runners struct {
 	blocks [][]Running // none is empty
 	whole  []Running   // all of them, where there are several blocks; good unless stale

@@ -12,6 +12,7 @@ package fairshare
 
 import (
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -32,14 +33,20 @@ const (
 	decay uint64 = 0xf5257d152486cc2c
 )
 
-// most is how many users are known at once; others have had nothing until one of
-// these has nothing left.
+// most is how many users are known at once; others have had nothing, and come first, until
+// one of these has nothing left.
 const most = 100_000
 
 // Past is what the users of a group have had of its nodes.
 type Past struct {
 	step  bourse.Duration
 	users map[int64]bourse.UserShare
+	swept bourse.Time // when those were last forgotten of whom nothing is left
+
+	// What has been asked of one instant since the last event: a queue asks for each of its
+	// jobs, and most of them have few users.
+	said map[int64]uint64
+	at   bourse.Time
 }
 
 // New returns the past of users who have had nothing. A half-life of 0 is HalfLife.
@@ -47,7 +54,7 @@ func New(halfLife bourse.Duration) *Past {
 	if halfLife == 0 {
 		halfLife = HalfLife
 	}
-	return &Past{step: max(1, halfLife/steps), users: map[int64]bourse.UserShare{}}
+	return &Past{step: max(1, halfLife/steps), users: map[int64]bourse.UserShare{}, said: map[int64]uint64{}, swept: math.MinInt64}
 }
 
 // Began notes that a user's job has n nodes from an instant on, not before what was noted
@@ -59,9 +66,10 @@ func (p *Past) Began(user int64, n int, at bourse.Time) { p.move(user, n, at) }
 func (p *Past) Ended(user int64, n int, at bourse.Time) { p.move(user, -n, at) }
 
 func (p *Past) move(user int64, n int, at bourse.Time) {
+	clear(p.said)
 	u, known := p.users[user]
 	if !known {
-		if p.crowded(at) {
+		if n < 0 || p.crowded(at) {
 			return
 		}
 		u = bourse.UserShare{User: user, Since: at}
@@ -71,12 +79,13 @@ func (p *Past) move(user int64, n int, at bourse.Time) {
 	p.users[user] = u
 }
 
-// crowded reports whether no other user can be known; it forgets those of whom nothing is
-// left.
+// crowded reports whether no other user can be known; it forgets, once a step, those of whom
+// nothing is left.
 func (p *Past) crowded(at bourse.Time) bool {
-	if len(p.users) < most {
-		return false
+	if len(p.users) < most || at < p.swept.Add(p.step) {
+		return len(p.users) >= most
 	}
+	p.swept = at
 	maps.DeleteFunc(p.users, func(_ int64, u bourse.UserShare) bool {
 		u = p.to(u, at)
 		return u.Had == 0 && u.Nodes == 0
@@ -86,16 +95,32 @@ func (p *Past) crowded(at bourse.Time) bool {
 
 // Of is what a user has had by an instant, not before what was noted of the user last:
 // the sum of nodes x time, in node-milliseconds, each as far as it has not decayed. It
-// costs a multiplication for each step since then, until nothing is left.
-func (p *Past) Of(user int64, at bourse.Time) uint64 { return p.to(p.users[user], at).Had }
+// costs a multiplication for each step since then, some thousand at most, and a look-up the
+// second time.
+func (p *Past) Of(user int64, at bourse.Time) uint64 {
+	if at != p.at {
+		p.at = at
+		clear(p.said)
+	}
+	had, known := p.said[user]
+	if !known {
+		had = p.to(p.users[user], at).Had
+		p.said[user] = had
+	}
+	return had
+}
 
 // to is u as it is at an instant.
 func (p *Past) to(u bourse.UserShare, at bourse.Time) bourse.UserShare {
 	for u.Since < at && (u.Had > 0 || u.Nodes > 0) {
 		end := u.Since.Add(p.step - mod(u.Since, p.step)) // of the step
+		before, whole := u.Had, end.Sub(u.Since) == p.step
 		had := u.Had + uint64(u.Nodes)*uint64(min(end, at).Sub(u.Since))
 		if u.Since, u.Had = min(end, at), had; end <= at {
 			u.Had, _ = bits.Mul64(had, decay)
+		}
+		if whole && end <= at && u.Had == before { // what comes is what decays, from now on
+			u.Since = u.Since.Add(at.Sub(u.Since) / p.step * p.step)
 		}
 	}
 	u.Since = max(u.Since, at)
@@ -119,6 +144,7 @@ func (p *Past) Save() []bourse.UserShare {
 // Load begins with what was saved.
 func (p *Past) Load(list []bourse.UserShare) {
 	clear(p.users)
+	clear(p.said)
 	for _, u := range list {
 		p.users[u.User] = u
 	}

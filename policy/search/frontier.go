@@ -17,6 +17,7 @@ import (
 type frontier struct {
 	nodes, lengths classes
 	at             []bourse.Time // no start before; by nodes, then by length
+	off            bool          // it keeps nothing
 }
 
 // classes are the classes of some values, from one to another.
@@ -55,6 +56,10 @@ func (c *classes) of(x uint64) int {
 	return k - c.first
 }
 
+// maxCells bounds what the frontiers of one batch keep, 8 bytes each: where jobs may use
+// many sets of sites, those that come late keep nothing.
+const maxCells = 1 << 20
+
 // since is the start before which there are not so many nodes for so long.
 func (f *frontier) since(nodes int, length bourse.Duration) bourse.Time {
 	if f.at == nil {
@@ -65,6 +70,9 @@ func (f *frontier) since(nodes int, length bourse.Duration) bourse.Time {
 
 // note takes that there are not so many nodes for so long before t.
 func (f *frontier) note(nodes int, length bourse.Duration, t bourse.Time) {
+	if f.off {
+		return
+	}
 	if f.at == nil {
 		f.at = make([]bourse.Time, f.nodes.n*f.lengths.n)
 		for i := range f.at {

@@ -26,13 +26,14 @@ type suits struct {
 	of     map[string]*suit     // by the classes
 	key    []byte               // scratch
 	sums   []int                // scratch: nodes by site
+	cells  int                  // of the frontiers
 
 	nodes, lengths classes // that are asked for
 }
 
 // reset begins with the classes of a list, and what a batch asks for.
 func (x *suits) reset(l *List, queries []query) {
-	x.nodes, x.lengths = classes{}, classes{}
+	x.nodes, x.lengths, x.cells = classes{}, classes{}, 0
 	for i := range queries {
 		x.nodes.cover(uint64(queries[i].Nodes))
 		x.lengths.cover(uint64(queries[i].Length))
@@ -91,6 +92,8 @@ func (f *Finder) suited(q *query) *suit {
 			s.slowest = c.performance
 		}
 	}
+	x.cells += x.nodes.n * x.lengths.n
+	s.front.off = x.cells > maxCells
 	x.of[string(x.key)] = s
 	return s
 }
