@@ -16,7 +16,7 @@ import (
 // I30: what users are told is so. What a broker answers is on its record; at rest, what the
 // turns of a job say is what its sites carry of it, and what the broker shows.
 
-// told is what users have asked for, and who has given what up.
+// told is what users have asked for.
 type told struct {
 	wishes map[string][]bourse.Request // by job: the other windows that were asked for
 }
@@ -52,7 +52,10 @@ func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
 		if _, withdrawn := m.withdrawn[x.Job]; withdrawn {
 			return c.givenUp(s, m, x)
 		}
-		j := m.jobs[x.Job]
+		j, known := m.jobs[x.Job]
+		if !known {
+			return nil // of a job that it has learned of from sites alone, what was asked for is not on record
+		}
 		if !slices.ContainsFunc(c.told.wishes[x.Job], func(r bourse.Request) bool { return alike(&r, &j.Request) }) {
 			return fmt.Errorf("I30: %s grants a wish for job %s, which is not given up and asks for %d nodes for %v by %v as before",
 				s.ID, x.Job, j.Nodes, j.Length, j.Deadline)
@@ -89,10 +92,18 @@ func (c *checker) givenUp(s *sim.Step, m *mirror, x agents.JobReply) error {
 			}
 		}
 	}
-	if x.Refund != back {
+	if x.Refund != back && !m.learned(x.Job) {
 		return fmt.Errorf("I30: %s says that %v have come back of job %s, by its record it is %v", s.ID, x.Refund, x.Job, back)
 	}
 	return nil
+}
+
+// learned reports whether the broker has something of a job from its sites alone.
+func (m *mirror) learned(job string) bool {
+	return slices.ContainsFunc(m.facts, func(f agents.Fact) bool {
+		a, is := f.(bourse.LegAdopted)
+		return is && a.Job == job
+	})
 }
 
 // wished takes who gives what up, and what ends after that.
@@ -118,7 +129,7 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 			x := stand[name]
 			if alone {
 				shown, known := b.Job(name)
-				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) {
+				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) && !(is == bourse.JobWaiting && x.lost) {
 					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
 				}
 			}
@@ -130,11 +141,18 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 	return nil
 }
 
+// standing is the state of a job by its turns. The last one may be that a part is lost: that
+// the job waits again is told once somebody has looked at it.
+type standing struct {
+	history.Standing
+	lost bool
+}
+
 // standings are the states of a broker's jobs by the turns that its facts tell, without
 // those of which it has adopted legs: what it has forgotten of them nobody can tell.
-func (c *checker) standings(m *mirror) map[string]*history.Standing {
+func (c *checker) standings(m *mirror) map[string]*standing {
 	var turns history.Turns
-	stand := map[string]*history.Standing{}
+	stand := map[string]*standing{}
 	left := map[string]bool{}
 	for _, f := range m.facts {
 		if f, is := f.(bourse.LegAdopted); is {
@@ -145,17 +163,18 @@ func (c *checker) standings(m *mirror) map[string]*history.Standing {
 				continue
 			}
 			if stand[u.Job] == nil {
-				stand[u.Job] = &history.Standing{}
+				stand[u.Job] = &standing{}
 			}
 			stand[u.Job].Take(&u)
+			stand[u.Job].lost = u.What == history.LegLost
 		}
 	}
-	maps.DeleteFunc(stand, func(name string, x *history.Standing) bool { return !x.Known || left[name] })
+	maps.DeleteFunc(stand, func(name string, x *standing) bool { return !x.Known || left[name] })
 	return stand
 }
 
 // carries compares a job's state by its turns with the legs of its windows at their sites.
-func (c *checker) carries(m *mirror, job string, x *history.Standing, before bourse.Time) error {
+func (c *checker) carries(m *mirror, job string, x *standing, before bourse.Time) error {
 	var stands []string
 	for _, id := range m.begun {
 		t := m.txs[id]
@@ -177,7 +196,7 @@ func (c *checker) carries(m *mirror, job string, x *history.Standing, before bou
 		}
 	}
 	placed := x.State == bourse.JobPlaced || x.State == bourse.JobRunning
-	if placed == (len(stands) > 0) {
+	if placed == (len(stands) > 0) || x.lost && len(stands) == 0 {
 		return nil
 	}
 	return fmt.Errorf("I30: users of %s are told that job %s is %v, and its sites carry %d legs of it: %s", m.id, job, x.State, len(stands), strings.Join(stands, ", "))
