@@ -7,9 +7,9 @@ import (
 )
 
 // I27: a move is both or neither. A part of a window is given back for another window only
-// once what takes its place is confirmed, or where its site has none, once any part of the
-// other is; if the other comes to nothing, all of it stays. And where the other stands,
-// nothing of it does.
+// once what replaces it is confirmed; a part that nothing replaces, once any part of the
+// other window is. If the other comes to nothing, all of the old one stays; where the other
+// stands, nothing of it does.
 
 // moves is the rule I27 by a broker's journal.
 type moves struct {
