@@ -39,7 +39,7 @@ type Agent struct {
 
 	// What follows from the facts.
 	locks  map[bourse.LegID]*lock
-	order  []*lock // in which they were made; one that is no more stays until half are
+	order  []*lock // in which they were made; one that is no more stays until a fifth are
 	beside int     // locks that count on another's nodes, or did: mostly none, and then no end of one concerns the others
 	past   past
 	number int         // how many locks and confirmations there were
@@ -49,6 +49,8 @@ type Agent struct {
 
 	// What a restart begins anew.
 	out     *agents.Outbox
+	made    uint64      // how many locks
+	owed    []*lock     // of which the site may have something to hear
 	armed   bourse.Time // the next alarm on its way
 	reminds bool        // an alarm is on its way that repeats notices
 }
@@ -128,6 +130,9 @@ func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		life.Locks = append(life.Locks, &l.LockMemory)
 	}
 	a.backend.Begin(a, life)
+	for l := range a.each {
+		a.owe(l)
+	}
 	a.remindAgain(now, remind{firstWait / 2})
 	a.backend.Reach(now, !a.cfg.Volatile)
 	a.backend.Settle(now)
@@ -150,8 +155,14 @@ func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bour
 	}
 }
 
-// Audit checks that no node is taken twice at any instant from now on.
+// Audit checks that no node is taken twice at any instant from now on, and that nothing
+// is left out that the site has not heard yet.
 func (a *Agent) Audit(now bourse.Time) error {
+	for l := range a.each {
+		if l.unheard() && !l.owed {
+			return fmt.Errorf("cluster of %s at %v: nobody tells the site again what came of leg %v", a.cfg.Site, now, l.Leg)
+		}
+	}
 	if err := a.backend.Audit(); err != nil {
 		return fmt.Errorf("cluster of %s at %v: %w", a.cfg.Site, now, err)
 	}

@@ -66,7 +66,8 @@ type Backend interface {
 	Release(now bourse.Time, leg bourse.LegID) (begun bool)
 
 	// Show is the state of the nodes with its version, which no two states of any
-	// life have in common; nothing but the version if that is the one the site has.
+	// life have in common, or what has changed since the one the site has; nothing
+	// but the version if that is the same.
 	Show(have uint64) agents.Snapshot
 	// Hear takes a message that is not from the site: of a driver, or from a
 	// simulated world. It reports whether the backend knows such messages.

@@ -15,9 +15,11 @@ type lock struct {
 	begun bool   // its work has, perhaps before it was confirmed
 	over  bool   // its work is, at Ends
 	told  uint32 // how many of its shifts the site has heard of
-	gone  bool   // from the books: reminders go over all locks, and a flag is quicker than a look-up for each
+	gone  bool   // from the books: a flag is quicker than a look-up for each
 
-	beside bool // it counted on another's nodes when it came into the books
+	beside bool   // it counted on another's nodes when it came into the books
+	owed   bool   // it is among those that the site is told of again
+	made   uint64 // its place in the order in which they were made
 }
 
 // done reports whether a lock keeps no nodes any more, and only word of it is
@@ -48,7 +50,8 @@ func (a *Agent) each(yield func(*lock) bool) {
 // keep takes a lock into the books.
 func (a *Agent) keep(l *lock) {
 	a.forget(l.Leg)
-	a.locks[l.Leg], l.gone = l, false
+	a.made++
+	a.locks[l.Leg], l.gone, l.made = l, false, a.made
 	if l.beside = l.Beside != (bourse.LegID{}); l.beside {
 		a.beside++
 	}
@@ -58,7 +61,7 @@ func (a *Agent) keep(l *lock) {
 // drop takes one out of them.
 func (a *Agent) drop(l *lock) {
 	a.forget(l.Leg)
-	if len(a.order) > 2*len(a.locks)+16 {
+	if 4*len(a.order) > 5*len(a.locks)+64 {
 		a.order = slices.DeleteFunc(a.order, func(l *lock) bool { return l.gone })
 	}
 }

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 )
@@ -37,22 +40,35 @@ func (a *Agent) tell(l *lock) {
 	case bourse.LockLost:
 		a.out.Send(a.cfg.Site, agents.ClusterLost{Leg: l.Leg, Reason: l.Reason})
 	}
+	a.owe(l)
 	if !a.reminds {
 		a.reminds = true
 		a.out.Alarm(a.now.Add(firstWait), remind{firstWait})
 	}
 }
 
-// remindAgain repeats what the site has not taken note of.
+// owe keeps a lock that there is something to tell of until the site has heard it: a
+// reminder looks at these alone, where there are hundreds that nothing has come of yet.
+func (a *Agent) owe(l *lock) {
+	if !l.owed {
+		l.owed = true
+		a.owed = append(a.owed, l)
+	}
+}
+
+// remindAgain repeats what the site has not taken note of, in the order in which the locks
+// were made.
 func (a *Agent) remindAgain(now bourse.Time, m remind) {
 	a.reminds = true // its alarm is this one, or the next
-	again := false
-	for l := range a.each {
-		if l.unheard() {
-			again = true
-			a.tell(l)
-		}
+	a.owed = slices.DeleteFunc(a.owed, func(l *lock) bool {
+		l.owed = !l.gone && l.unheard()
+		return !l.owed
+	})
+	slices.SortFunc(a.owed, func(x, y *lock) int { return cmp.Compare(x.made, y.made) })
+	for _, l := range a.owed {
+		a.tell(l)
 	}
+	again := len(a.owed) > 0
 	if a.reminds = again; again {
 		wait := min(2*m.wait, lastWait)
 		a.out.Alarm(now.Add(wait), remind{wait})

@@ -29,12 +29,11 @@ type Backend struct {
 	queues   []*Queue
 	legs     map[bourse.LegID]*reservation
 	flexible map[int64]*reservation // by the identity of their promise
-	order    []*reservation         // in order of their numbers; one that is no more stays until half are
+	order    []*reservation         // in order of their numbers; one that is no more stays until a fifth are
 	agenda   agenda
-	number   int64  // of the last lock, reservation of a queue or outage
-	version  uint64 // raised by every change
-	states   []backfill.State
-	shown    uint64         // the version that states show
+	number   int64          // of the last lock, reservation of a queue or outage
+	version  uint64         // raised by every change
+	shown    uint64         // the last version that the site was shown
 	fed      []cluster.Mark // by group
 	outages  []bourse.NodesDown
 	now      bourse.Time // of the message in hand
@@ -83,9 +82,9 @@ func (b *Backend) instant(now bourse.Time) {
 		if r == nil {
 			break
 		}
-		if b.legs[r.leg] == r && r.running && r.ends <= now {
+		if !r.gone && r.running && r.ends <= now {
 			b.end(now, r)
-		} else if b.legs[r.leg] == r && !r.confirmed && r.what.End <= now {
+		} else if !r.gone && !r.confirmed && r.what.End <= now {
 			b.free(now, r) // nobody has confirmed it, and its time is over
 			b.moved(now, r.leg, bourse.LockExpired)
 		}
@@ -101,28 +100,43 @@ func (b *Backend) instant(now bourse.Time) {
 		if r == nil {
 			break
 		}
-		if b.legs[r.leg] == r && r.confirmed && !r.running && r.what.Start <= now {
+		if !r.gone && r.confirmed && !r.running && r.what.Start <= now {
 			b.run(now, r)
 		}
 	}
 }
 
-// Show shows the state of all groups; nothing but the version if that is the one
-// the site has.
+// Show shows the state of all groups, or what has changed since the version that the
+// site has; nothing but the version if that is the same.
 func (b *Backend) Show(have uint64) agents.Snapshot {
 	a := agents.Snapshot{Version: b.version}
-	if have != b.version {
-		if b.shown != b.version {
-			b.states = make([]backfill.State, len(b.queues))
-			for i, q := range b.queues {
-				b.states[i] = q.State().Clone()
-			}
-			b.shown = b.version
-		}
-		a.States = b.states
-		a.Plans = b.plans()
+	if have == b.version {
+		return a
 	}
+	a.Plans = b.plans()
+	changes, all := b.changes()
+	if all && have == b.shown {
+		a.Since, a.Changes = have, changes
+	} else {
+		a.States = make([]backfill.State, len(b.queues))
+		for i, q := range b.queues {
+			a.States[i] = q.State().Clone()
+		}
+	}
+	b.shown = b.version
 	return a
+}
+
+// changes is what has changed since the last version that was shown, and whether that is
+// all there is.
+func (b *Backend) changes() (list []backfill.Delta, all bool) {
+	list, all = make([]backfill.Delta, len(b.queues)), true
+	for i, q := range b.queues {
+		var known bool
+		list[i], known = q.group.Changes()
+		all = all && known
+	}
+	return list, all
 }
 
 // Hear takes the word that nodes are lost.

@@ -93,7 +93,7 @@ func (b *Backend) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShif
 func (b *Backend) mayShift(id int64) bool {
 	r := b.flexible[id]
 	return r != nil && r.confirmed && !r.running && r.promise() == id &&
-		!slices.ContainsFunc(b.order, func(o *reservation) bool { return o.over == r && b.legs[o.leg] == o })
+		!slices.ContainsFunc(b.order, func(o *reservation) bool { return o.over == r && !o.gone })
 }
 
 // promise is the identity of a lock's promise, 0 if it has none: a lock that
@@ -139,7 +139,7 @@ func (b *Backend) pin(r *reservation) {
 }
 
 func (b *Backend) unpin(r *reservation) {
-	if r != nil && b.legs[r.leg] == r && r.confirmed && !r.running && r.promise() > 0 {
+	if r != nil && !r.gone && r.confirmed && !r.running && r.promise() > 0 {
 		b.queues[r.group].reach(b.now)
 		b.queues[r.group].promises.Unpin(r.promise())
 	}
@@ -155,11 +155,11 @@ func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
 	if start != r.what.Start {
 		r.ends = r.ends.Add(start.Sub(r.what.Start))
 		r.what.Start, r.what.End = start, end
-		b.agenda.add(event{r.what.End, ending, r})
+		b.agenda.add(r.what.End, ending, r)
 		if r.ends < r.what.End {
-			b.agenda.add(event{r.ends, ending, r})
+			b.agenda.add(r.ends, ending, r)
 		}
-		b.agenda.add(event{r.what.Start, starting, r})
+		b.agenda.add(r.what.Start, starting, r)
 	}
 	r.shifts++
 	r.fixed = fixed

@@ -46,7 +46,7 @@ func newMemory(groups []bourse.Group, options []Options) *memory {
 	for i, g := range groups {
 		x := newGroupMemory(g.Name)
 		x.predictor = estimates.New(options[i].Estimates)
-		if options[i].Policy.Fair {
+		if options[i].Policy.Fair && options[i].Promises == nil {
 			x.past = fairshare.New(options[i].HalfLife)
 		}
 		for _, q := range options[i].Queues {

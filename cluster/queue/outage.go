@@ -103,7 +103,7 @@ func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
 	}
 	var victim *reservation
 	for _, r := range b.order {
-		if b.legs[r.leg] != r || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && r.over == nil {
+		if r.gone || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && r.over == nil {
 			continue
 		}
 		if victim == nil || before(victim, r) {

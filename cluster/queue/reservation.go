@@ -19,6 +19,7 @@ type reservation struct {
 	ends      bourse.Time // when its work is over
 	confirmed bool
 	running   bool
+	gone      bool  // from the books
 	agreed    int64 // the order in which it was confirmed
 	// pieces are its reservations in the queue: one, or, while it counts on the
 	// nodes of another leg, those that it needs beside them.
@@ -76,9 +77,12 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 
 // keep takes a reservation that has its nodes into the books.
 func (b *Backend) keep(r *reservation) {
+	if old := b.legs[r.leg]; old != nil {
+		old.gone = true
+	}
 	b.legs[r.leg] = r
 	b.order = append(b.order, r)
-	b.agenda.add(event{r.what.End, ending, r})
+	b.agenda.add(r.what.End, ending, r)
 	b.version++
 	f := bourse.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex}
 	if r.over != nil {
@@ -143,7 +147,7 @@ func (b *Backend) standAlone(now bourse.Time, r *reservation) {
 		return
 	}
 	for _, other := range b.order {
-		if other.over != r || b.legs[other.leg] != other {
+		if other.over != r || other.gone {
 			continue
 		}
 		other.over = nil
@@ -161,13 +165,13 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, _ *bourse.Handover)
 	r.confirmed, r.agreed, r.ends = true, b.number, max(r.ends, now)
 	b.open(r)
 	if r.ends < r.what.End {
-		b.agenda.add(event{r.ends, ending, r})
+		b.agenda.add(r.ends, ending, r)
 	}
 	if r.what.Start <= now {
 		b.run(now, r)
 		return
 	}
-	b.agenda.add(event{r.what.Start, starting, r})
+	b.agenda.add(r.what.Start, starting, r)
 }
 
 // run starts the work of a reservation.
@@ -205,8 +209,9 @@ func (b *Backend) vacate(now bourse.Time, r *reservation) {
 	b.version++
 	b.host.Record(bourse.NodesFreed{Leg: r.leg, When: b.host.When(now)})
 	delete(b.legs, r.leg)
-	if len(b.order) > 2*len(b.legs)+16 {
-		gone := func(r *reservation) bool { return b.legs[r.leg] != r }
+	r.gone = true
+	if 4*len(b.order) > 5*len(b.legs)+64 {
+		gone := func(r *reservation) bool { return r.gone }
 		b.order = slices.DeleteFunc(b.order, gone)
 		b.agenda.sweep(gone)
 	}

@@ -74,12 +74,12 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	}
 	b.legs[r.leg] = r
 	b.order = append(b.order, r)
-	b.agenda.add(event{r.what.End, ending, r})
+	b.agenda.add(r.what.End, ending, r)
 	if r.confirmed && r.ends < r.what.End {
-		b.agenda.add(event{r.ends, ending, r})
+		b.agenda.add(r.ends, ending, r)
 	}
 	if r.confirmed && !r.running {
-		b.agenda.add(event{r.what.Start, starting, r})
+		b.agenda.add(r.what.Start, starting, r)
 	}
 }
 

@@ -46,7 +46,7 @@ func (g *Group) startOpen() int {
 		if q.Nodes == gone || g.barred(q) {
 			continue
 		}
-		if g.free.Min(g.now, g.now.Add(q.Estimate)) < q.Nodes || !g.mayRun(q) {
+		if g.free().Min(g.now, g.now.Add(q.Estimate)) < q.Nodes || !g.mayRun(q) {
 			return i + 1
 		}
 		kind := Waited

@@ -20,7 +20,7 @@ type Group struct {
 	nodes    int
 	policy   Policy
 	now      bourse.Time
-	free     bourse.Profile // nodes less running less reserved, opens at now
+	supply   supply
 	running  runners
 	ids      map[int64]struct{} // of the jobs that wait or run
 	reserved []Reserved         // by Start, then ID
@@ -39,8 +39,9 @@ type Group struct {
 	gate Gate                   // nil: no limits
 	had  func(q *Queued) uint64 // nil: the queue is in order of arrival
 
-	held  int // holds in work
-	probe int // line index where the next hold is looked for
+	held                int         // holds in work
+	firstHold, lastHold bourse.Time // where the first and the last of them begins
+	probe               int         // line index where the next hold is looked for
 
 	again bool // something came free: the next pass looks at everyone again
 	seen  int  // line index: jobs before it were told no, or have a guarantee
@@ -51,6 +52,7 @@ type Group struct {
 	moved   []moved // by it
 	starts  []Start
 	state   State
+	changed changes
 }
 
 // Start is a job that starts now.
@@ -83,13 +85,13 @@ func New(nodes int, policy Policy, now bourse.Time) *Group {
 	}
 	g := &Group{
 		nodes: nodes, policy: policy, now: now,
-		free:   bourse.NewProfile(now, nodes),
+		supply: supply{steps: bourse.NewProfile(now, nodes)},
 		ids:    make(map[int64]struct{}),
 		resEnd: bourse.Never,
 		due:    bourse.Never,
 	}
 	if policy.Conservative() {
-		g.time.reset(g.free, nil, nil, nil)
+		g.time.reset(*g.free(), nil, nil, nil)
 		g.time.all, g.time.worth = false, worthMarks
 	}
 	return g
@@ -117,7 +119,7 @@ func (g *Group) Advance(now bourse.Time) {
 		return
 	}
 	g.now = now
-	g.free.From(now)
+	g.supply.from(now)
 	if g.workOK {
 		g.work.From(now)
 	}
@@ -129,7 +131,7 @@ func (g *Group) Advance(now bourse.Time) {
 		g.time.advance(now)
 	}
 	if g.resEnd <= now {
-		g.reserved = slices.DeleteFunc(g.reserved, func(r Reserved) bool { return r.End <= now })
+		g.reserved = over(g.reserved, now)
 		g.findReservationEnd()
 		g.giveBack(now, now, 0)
 	}
@@ -138,8 +140,27 @@ func (g *Group) Advance(now bourse.Time) {
 func (g *Group) findReservationEnd() {
 	g.resEnd = bourse.Never
 	for i := range g.reserved {
+		if g.reserved[i].Start >= g.resEnd {
+			break // as all that come behind, it ends later
+		}
 		g.resEnd = min(g.resEnd, g.reserved[i].End)
 	}
+}
+
+// over drops the reservations that have ended by now from a list that is in order. They
+// are among those that have begun, and these are few: they move, and the others stay.
+func over(list []Reserved, now bourse.Time) []Reserved {
+	keep := 0
+	for keep < len(list) && list[keep].Start < now {
+		keep++
+	}
+	for i := keep - 1; i >= 0; i-- {
+		if list[i].End > now {
+			keep--
+			list[keep] = list[i]
+		}
+	}
+	return list[keep:]
 }
 
 // rise notes that nodes came free: the next pass asks everybody again.
@@ -163,6 +184,7 @@ func (g *Group) Arrive(q Queued) bool {
 		return false
 	}
 	q.Guarantee = bourse.Never
+	g.changed.more()
 	i := g.line.add(q)
 	if g.policy.Conservative() {
 		g.time.arrive(i, &q)
@@ -197,6 +219,7 @@ func (g *Group) End(id int64, planned bourse.Time) {
 	}
 	r := g.running.take(id, planned)
 	delete(g.ids, id)
+	g.changed.more()
 	if g.sure != nil && r.Last() > g.now {
 		g.sure.Add(g.now, r.Last(), r.Nodes)
 	}
@@ -206,8 +229,11 @@ func (g *Group) End(id int64, planned bourse.Time) {
 // giveBack returns n nodes over [s, e) to the profile. An empty interval is an
 // end as planned: nodes come free, yet no guarantee can move for it.
 func (g *Group) giveBack(s, e bourse.Time, n int) {
-	if s < e {
-		g.free.Add(s, e, n)
+	switch {
+	case g.supply.alone:
+		g.supply.idle += n
+	case s < e:
+		g.free().Add(s, e, n)
 		if g.policy.Conservative() {
 			g.time.giveBack(s, e, n)
 		}
@@ -222,12 +248,13 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 // the job's limit. Guarantees are re-placed as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 	x, end := g.running.find(id, planned), planned.Add(d)
-	if g.free.Min(planned, end) < x.Nodes || !g.outlive(x, end) {
+	if g.free().Min(planned, end) < x.Nodes || !g.outlive(x, end) {
 		return false
 	}
 	g.settle() // while the job runs, as gates see it
+	g.changed.more()
 	r := g.running.take(id, planned)
-	g.free.Add(planned, end, -r.Nodes)
+	g.free().Add(planned, end, -r.Nodes)
 	r.End = end
 	g.running.put(r)
 	g.displace(planned, r.End, r.Nodes)
@@ -247,6 +274,7 @@ func (g *Group) Cancel(id int64) bool {
 		}
 		g.line.remove(i)
 		delete(g.ids, id)
+		g.changed.more()
 		g.rise()
 		return true
 	}
@@ -271,10 +299,11 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 	if found {
 		panic(fmt.Sprintf("backfill: reservation %d twice", r.ID))
 	}
-	g.free.Add(r.Start, r.End, -r.Nodes)
+	g.free().Add(r.Start, r.End, -r.Nodes)
 	g.keep(r, -r.Nodes)
 	g.reserved = slices.Insert(g.reserved, i, r)
 	g.resEnd = min(g.resEnd, r.End)
+	g.changed.note(r, false)
 	g.displace(r.Start, r.End, r.Nodes)
 	return bourse.Reason{}
 }
@@ -289,6 +318,7 @@ func (g *Group) Release(id int64) bool {
 	r := g.reserved[i]
 	g.reserved = slices.Delete(g.reserved, i, i+1)
 	g.findReservationEnd()
+	g.changed.note(r, true)
 	r.Start = max(r.Start, g.now)
 	g.keep(r, r.Nodes)
 	g.giveBack(r.Start, r.End, r.Nodes)
@@ -306,7 +336,7 @@ func (g *Group) State() *State {
 	}
 	g.state = State{
 		Now: g.now, Nodes: g.nodes, Policy: g.policy,
-		Free: g.free, Running: g.running.list(), Reserved: g.reserved,
+		Free: *g.free(), Running: g.running.list(), Reserved: g.reserved,
 		Queue: g.line.jobs[g.line.head:], Sure: g.sure,
 	}
 	return &g.state

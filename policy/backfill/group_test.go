@@ -22,6 +22,7 @@ type world struct {
 	next   int64
 	real   map[int64]bourse.Time // actual ends of running jobs
 	extend bool
+	kept   State // what somebody has who asks for changes now and then
 }
 
 var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative, EASYShortest, EASYFair}
@@ -45,6 +46,10 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 		}
 		w.g.Rank(func(q *Queued) uint64 { return had(q, w.g.now) })
 		w.g.time.worth = rapid.SampledFrom([]int{0, 3, worthMarks}).Draw(t, "marks from")
+		for range rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "crowd") {
+			w.arrive(rapid.IntRange(1, nodes).Draw(t, "n"), bourse.Duration(rapid.IntRange(1, 8).Draw(t, "d")))
+		}
+		w.pass(true)
 		for range rapid.IntRange(1, 60).Draw(t, "instants") {
 			w.instant()
 			w.now++
@@ -145,14 +150,7 @@ func (w *world) event() {
 	d := bourse.Duration(rapid.IntRange(1, 8).Draw(w.T, "d"))
 	switch kind := rapid.IntRange(0, 9).Draw(w.T, "kind"); {
 	case kind < 6:
-		w.next++
-		q := Queued{ID: w.next, Nodes: n, Estimate: d, Submit: w.now, Ref: int32(w.next)}
-		if w.v.predicts {
-			q.Limit = d + bourse.Duration(rapid.IntRange(-1, 8).Draw(w.T, "limit"))
-		}
-		q.Priority = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(w.T, "priority")
-		w.g.Arrive(q)
-		w.v.arrive(q)
+		w.arrive(n, d)
 	case kind < 8:
 		w.next++
 		at := w.now + bourse.Time(rapid.IntRange(-1, 12).Draw(w.T, "at"))
@@ -176,6 +174,18 @@ func (w *world) event() {
 		w.v.queue = slices.Delete(w.v.queue, i, i+1)
 		w.v.freed = true
 	}
+}
+
+func (w *world) arrive(n int, d bourse.Duration) {
+	w.next++
+	q := Queued{ID: w.next ^ 5, Nodes: n, Estimate: d, Submit: w.now, Ref: int32(w.next)} // neither ids nor submissions in order of arrival
+	q.Submit -= bourse.Time(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(w.T, "on the way"))
+	if w.v.predicts {
+		q.Limit = d + bourse.Duration(rapid.IntRange(-1, 8).Draw(w.T, "limit"))
+	}
+	q.Priority = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(w.T, "priority")
+	w.g.Arrive(q)
+	w.v.arrive(q)
 }
 
 // pass compares the starts; the engine is only asked where something happened.
@@ -227,8 +237,65 @@ func (w *world) compare() {
 			w.Fatalf("at %v: %v", w.now, err)
 		}
 	}
+	w.follow(s)
 	if w.g.Waiting() != len(w.v.queue) {
 		w.Fatalf("at %v: %d wait, naive %d", w.now, w.g.Waiting(), len(w.v.queue))
+	}
+}
+
+// follow has somebody who asks for changes now and then come to the same state as one who takes all.
+func (w *world) follow(s *State) {
+	if rapid.Bool().Draw(w.T, "asks") {
+		return
+	}
+	d, ok := w.g.Changes()
+	if !ok {
+		w.kept = s.Clone()
+		return
+	}
+	w.kept.Apply(d)
+	equal(w, &w.kept, s)
+}
+
+func equal(t rapid.TB, got, want *State) {
+	if got.Now != want.Now || got.Nodes != want.Nodes || got.Policy != want.Policy || !slices.Equal(got.Free, want.Free) || !slices.Equal(got.Sure, want.Sure) ||
+		!slices.Equal(got.Running, want.Running) || !slices.Equal(got.Reserved, want.Reserved) || !slices.Equal(got.Queue, want.Queue) {
+		t.Fatalf("who follows the changes has %+v, the state is %+v", got, want)
+	}
+}
+
+// A group that has reservations alone is never copied after the first time, unless there
+// are more changes than anybody would wait for.
+func TestGroup_ChangesOfReservationsAreAll(t *testing.T) {
+	t.Parallel()
+	for _, p := range policies {
+		g := New(4, p, 0)
+		if _, ok := g.Changes(); ok {
+			t.Fatal("nobody has a state yet")
+		}
+		kept := g.State().Clone()
+		for i := range bourse.Time(2 * maxChanges) {
+			g.Advance(i)
+			g.Reserve(Reserved{ID: int64(i), Nodes: 1 + int(i)%3, Start: i + i%5, End: i + i%5 + 1 + 2*(i%4)})
+			g.Release(int64(i) - 2)
+			g.Pass()
+			if i%9 > 0 {
+				continue
+			}
+			d, ok := g.Changes()
+			if !ok {
+				t.Fatalf("%v: reservations are more than a change", p)
+			}
+			kept.Apply(d)
+			equal(t, &kept, g.State())
+		}
+		for i := range bourse.Time(maxChanges + 1) {
+			at := bourse.Time(10_000) + i
+			g.Reserve(Reserved{ID: int64(at), Nodes: 1, Start: at, End: at + 1})
+		}
+		if _, ok := g.Changes(); ok {
+			t.Errorf("%v: %d changes are kept", p, maxChanges+1)
+		}
 	}
 }
 

@@ -142,8 +142,8 @@ func (l *line) tighten(b int) {
 	l.blocks[b] = s
 }
 
-// next returns the first job from index i on that fits h, or -1.
-func (l *line) next(i int, h *horizon) int {
+// fitting returns the first job from index i on that fits h, or -1.
+func (l *line) fitting(i int, h *horizon) int {
 	for i < len(l.jobs) {
 		b := i >> blockBits
 		end := min(len(l.jobs), (b+1)<<blockBits)
@@ -217,13 +217,17 @@ type reach struct {
 	span bourse.Duration // the longest that fits
 }
 
-// look reads the horizon of profile p, which opens at now.
-func (h *horizon) look(p bourse.Profile) {
+// look reads the horizon of profile p, which opens at now and falls nowhere but in
+// [first, last]: a machine of ten thousand nodes has a thousand steps at which it rises.
+func (h *horizon) look(p bourse.Profile, first, last bourse.Time) {
 	h.steps = h.steps[:0]
 	now, low := p[0].At, p[0].Free
-	for _, s := range p[1:] {
+	for _, s := range p[p.Index(first):] {
 		if low <= 0 {
 			return
+		}
+		if s.At > last {
+			break
 		}
 		if s.Free < low {
 			h.steps = append(h.steps, reach{low, s.At.Sub(now)})

@@ -132,7 +132,16 @@ func (v *naive) rank(now bourse.Time) {
 	for i := range v.queue {
 		for k := i + 1; k < len(v.queue); k++ {
 			a, b := v.queue[i], v.queue[k]
-			if b.Priority > a.Priority || b.Priority == a.Priority && (b.Had < a.Had || b.Had == a.Had && b.ID < a.ID) {
+			before := b.ID < a.ID
+			switch {
+			case b.Priority != a.Priority:
+				before = b.Priority > a.Priority
+			case b.Had != a.Had:
+				before = b.Had < a.Had
+			case b.Submit != a.Submit:
+				before = b.Submit < a.Submit
+			}
+			if before {
 				v.queue[i], v.queue[k] = b, a
 			}
 		}

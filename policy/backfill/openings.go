@@ -1,7 +1,9 @@
 package backfill
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -13,32 +15,22 @@ import (
 // the first job behind that could use it, and from there to the next one with what has
 // been left of it. A compression looks at who is marked.
 type openings struct {
-	worth int      // so many must wait
-	marks []uint64 // by line index
-	all   bool     // any might: marks are not kept
-	zones []zone   // came free since the last compression
-	open  []window // which a job has, or that are shut
-	shut  int32    // first of those, linked by next
-	loose []window // whoever had them has left the queue
-	last  [hintSizes][hintSpans]int32
+	worth   int      // so many must wait
+	marks   []uint64 // by line index
+	all     bool     // any might: marks are not kept
+	zones   []zone   // came free since the last compression
+	windows []window // which a job has, or that are shut
+	shut    int32    // first of those, linked by next
+	loose   []window // whoever had them has left the queue
+	last    [hintSizes][hintSpans]int32
 
-	// The jobs by size class and, within one, by when they are guaranteed, as it was
-	// when they were sorted: guarantees have only moved up since.
-	origin  bourse.Time
-	classes int
-	sorted  int // jobs before this index are there; 0: none
-	moves   int // since then
-	order   []filed
-	cells   []int32           // of each job, on the way to order
-	first   []int32           // of each cell, in order
-	least   []bourse.Duration // least estimate of each cell
-	beyond  []bourse.Duration // the same of the cell and of the later ones of its class
-}
-
-// filed is a job in its cell, where they are in the order of the queue.
-type filed struct {
-	estimate   bourse.Duration
-	nodes, job int32
+	// The jobs by size class, and how short one of them can be who is guaranteed some
+	// time after the origin or later, as they were when they were sorted.
+	origin   bourse.Time
+	sorted   int // jobs before this index are there; 0: none
+	moves    int // since then
+	rows     []row
+	shortest []bourse.Duration // by class, and by span of the guarantee
 }
 
 // zone is n nodes that came free over [s, e).
@@ -48,15 +40,14 @@ type zone struct {
 }
 
 const (
-	spans     = 96 // of time; cells of a size class
+	spans     = 96 // of time
 	hintSizes = 8
 	hintSpans = 3
 
 	worthMarks = 64 // jobs that wait; with fewer, a look at each costs less
 )
 
-// span is the cell of its class for a guarantee that long after the origin: four to
-// each doubling.
+// span is that of a guarantee so long after the origin: four to each doubling.
 func span(d bourse.Duration) int {
 	if d < 0 {
 		return 0
@@ -112,9 +103,9 @@ func (t *timeline) opened(a, c, n, i int32) {
 		room := t.list[k].free
 		switch least := max(room-n, 0); {
 		case k == a || room > high:
-			t.windows(k, max(least, high), room, i)
+			t.complete(k, max(least, high), room, i)
 		case least < low:
-			t.windows(k, least, min(low, room), i)
+			t.complete(k, least, min(low, room), i)
 		}
 		low, high = max(room-n, 0), room
 		k = t.list[k].next
@@ -143,36 +134,61 @@ func (t *timeline) ready(nodes int) {
 		t.hand(w, w.to.Sub(w.from), none)
 	}
 	t.loose = t.loose[:0]
-	n := int32(0)
-	for _, z := range t.zones {
-		n += z.n // where two overlap, as many may have come free
-	}
-	for _, z := range t.zones {
-		if now := t.list[opening].at; z.e > now {
-			t.opened(t.list[t.after(max(z.s, now))].prev, t.after(z.e-1), n, none)
+	now := t.list[present].at
+	for _, z := range joined(t.zones, int32(nodes)) {
+		if z.e > now {
+			t.opened(t.list[t.after(max(z.s, now))].prev, t.after(z.e-1), z.n, none)
 		}
 	}
 	t.zones = t.zones[:0]
+}
+
+// vacate notes that z came free. Without an early end no compression looks at the zones: once
+// they are several times as many as the jobs, it is to look at each of these instead.
+func (t *timeline) vacate(z zone) {
+	switch {
+	case t.all: // it will in any case
+	case len(t.zones) >= 4*len(t.places)+64:
+		t.forgetOpenings()
+	default:
+		t.zones = append(t.zones, z)
+	}
+}
+
+// joined puts zones that overlap together, where as many nodes may have come free as all of
+// them have, of so many at most; it writes over the list. A reservation that displaces guarantees leaves a zone
+// for each, and each would be walked.
+func joined(list []zone, nodes int32) []zone {
+	slices.SortFunc(list, func(x, y zone) int { return cmp.Compare(x.s, y.s) })
+	out := list[:0]
+	for _, z := range list {
+		if n := len(out) - 1; n >= 0 && z.s < out[n].e {
+			out[n].e, out[n].n = max(out[n].e, z.e), min(out[n].n+z.n, nodes)
+			continue
+		}
+		out = append(out, z)
+	}
+	return out
 }
 
 // forgetOpenings is for when any job might move.
 func (t *timeline) forgetOpenings() {
 	t.all, t.zones, t.loose = true, t.zones[:0], t.loose[:0]
 	t.sorted, t.shut = 0, none
-	if len(t.open) == 0 {
+	if len(t.windows) == 0 {
 		return
 	}
-	t.open = t.open[:0]
+	t.windows = t.windows[:0]
 	for i := range t.places {
-		t.places[i].open = none
+		t.places[i].window = none
 	}
 }
 
 // earlier is where job i could start before its guarantee, or where it starts.
 func (t *timeline) earlier(i int32) int32 {
 	first := int32(none)
-	for k := t.places[i].open; k != none; k = t.open[k].next {
-		if at := t.within(i, &t.open[k], first); at != none {
+	for k := t.places[i].window; k != none; k = t.windows[k].next {
+		if at := t.within(i, &t.windows[k], first); at != none {
 			first = at
 		}
 	}
@@ -184,7 +200,7 @@ func (t *timeline) earlier(i int32) int32 {
 
 // anywhere is earlier for a job that may move to anywhere.
 func (t *timeline) anywhere(i int32) int32 {
-	if k := t.within(i, &window{from: -bourse.Never, to: bourse.Never, near: opening}, none); k != none {
+	if k := t.within(i, &window{from: -bourse.Never, to: bourse.Never, near: present}, none); k != none {
 		return k
 	}
 	return t.slide(i)
@@ -229,7 +245,7 @@ func (t *timeline) forgetHints() {
 // hint is an instant that holds before the first at which p can have room. Of what has
 // come free since the last compression the others do not know.
 func (t *timeline) hint(p *place) int32 {
-	best, at := int32(none), t.list[opening].at
+	best, at := int32(none), t.list[present].at
 	if !t.all && len(t.zones) == 0 {
 		for c := range min(class(int(p.nodes)), hintSizes-1) + 1 {
 			for _, i := range t.last[c][:hintSpan(p.estimate)+1] {
@@ -247,17 +263,17 @@ func (t *timeline) hint(p *place) int32 {
 		}
 	}
 	if best == none {
-		return opening
+		return present
 	}
-	for _, list := range [][]window{t.open, t.loose} {
+	for _, list := range [][]window{t.windows, t.loose} {
 		for i := range list {
 			if w := &list[i]; w.from < at && w.low < p.nodes && w.to.Sub(w.from) >= p.estimate {
 				at = w.from
 			}
 		}
 	}
-	if at <= t.list[opening].at {
-		return opening
+	if at <= t.list[present].at {
+		return present
 	}
 	k := t.places[best].start
 	for t.list[k].at > at {

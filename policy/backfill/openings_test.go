@@ -9,10 +9,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// plainly compresses by looking at every job, each from the opening of a profile on.
+// plainly compresses by looking at every job, each from where a profile begins.
 func plainly(g *Group) []bourse.Time {
 	var v []bourse.Time
-	work := g.free.Clone()
+	work := g.free().Clone()
 	for _, q := range g.line.jobs[g.line.head:] {
 		if q.Nodes != gone && q.Guarantee < bourse.Never {
 			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
@@ -173,7 +173,7 @@ func settlePlainly(s *State, freed bool) {
 // places of the guarantees, and that nobody could move up who is not marked or behind one
 // who has the window that it could move to.
 func auditTimeline(g *Group) error {
-	t, work := &g.time, g.free.Clone()
+	t, work := &g.time, g.free().Clone()
 	for i, q := range g.line.jobs {
 		if q.Nodes == gone || q.Guarantee == bourse.Never {
 			continue
@@ -220,12 +220,68 @@ func auditTimeline(g *Group) error {
 // which is job i.
 func waitsForWindow(t *timeline, i int32, q *Queued, at bourse.Time) bool {
 	for j := range i {
-		for k := t.places[j].open; k != none; k = t.open[k].next {
-			w := &t.open[k]
+		for k := t.places[j].window; k != none; k = t.windows[k].next {
+			w := &t.windows[k]
 			if t.marked(j) == j && int32(q.Nodes) > w.low && int32(q.Nodes) <= w.high && w.from <= at && at.Add(q.Estimate) <= w.to && (!w.again || i <= w.opener) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// Reservations that displace guarantees note what comes free a bounded number of times,
+// though no early end has it looked at; what is forgotten changes no guarantee.
+func TestReserve_ZonesAreBounded(t *testing.T) {
+	t.Parallel()
+	const nodes, jobs = 64, 100
+	r := rand.New(rand.NewPCG(3, 9))
+	g, plain := New(nodes, Conservative, 0), New(nodes, Conservative, 0)
+	plain.time.worth = jobs + 2 // a look at each
+	both := []*Group{g, plain}
+	forgot := 0
+	compare := func(step int) {
+		if err := auditTimeline(g); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		for i := range g.line.jobs {
+			if a, b := g.line.jobs[i].Guarantee, plain.line.jobs[i].Guarantee; a != b {
+				t.Fatalf("step %d: job %d is guaranteed %v, by a look at each %v", step, i, a, b)
+			}
+		}
+	}
+	for i := range jobs + 1 {
+		q := Queued{ID: int64(i), Nodes: 1 + r.IntN(nodes/2), Estimate: bourse.Duration(1 + r.IntN(1000))}
+		if i == 0 {
+			q.Nodes, q.Estimate = nodes, 100_000
+		}
+		for _, g := range both {
+			g.Arrive(q)
+			g.Pass()
+		}
+	}
+	for step := range 400 {
+		x := Reserved{ID: int64(step), Nodes: 1 + r.IntN(nodes/4), Start: bourse.Time(100_000 + r.IntN(20_000))}
+		x.End = x.Start.Add(bourse.Duration(1 + r.IntN(2000)))
+		all := g.time.all
+		for _, g := range both {
+			g.Reserve(x)
+		}
+		if !all && g.time.all {
+			forgot++
+		}
+		if n := len(g.time.zones); n > 4*len(g.time.places)+64 {
+			t.Fatalf("step %d: %d zones of %d jobs", step, n, jobs)
+		}
+		compare(step)
+	}
+	for _, g := range both {
+		g.Advance(50)
+		g.End(0, 100_000)
+		g.Pass()
+	}
+	compare(-1)
+	if forgot == 0 {
+		t.Error("there never were so many zones")
+	}
 }

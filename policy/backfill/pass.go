@@ -40,6 +40,10 @@ func (g *Group) Pass() []Start {
 	}
 	g.again = false
 	g.seen = len(g.line.jobs)
+	if g.line.len() == 0 && len(g.reserved) == 0 {
+		g.workOK = false // nobody holds anything
+		g.supply.relax()
+	}
 	return g.starts
 }
 
@@ -49,7 +53,7 @@ func (g *Group) startHeads(i int) int {
 	l := &g.line
 	for i = max(i, l.head); i == l.head && i < len(l.jobs); i = max(i, l.head) {
 		q := &l.jobs[i]
-		if q.Nodes > g.free[0].Free || !g.lasts(q) || !g.mayRun(q) {
+		if q.Nodes > g.supply.now() || !g.lasts(q) || !g.mayRun(q) {
 			return i + 1
 		}
 		kind := Waited
@@ -64,7 +68,7 @@ func (g *Group) startHeads(i int) int {
 // lasts reports whether the nodes that a job needs and that are free now stay so for its
 // estimate. Running jobs only give nodes back: it costs a walk where some are reserved.
 func (g *Group) lasts(q *Queued) bool {
-	return len(g.reserved) == 0 || g.free.Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes
+	return len(g.reserved) == 0 || g.free().Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes
 }
 
 // fill starts the jobs from line index i on that fit beside the holds of the
@@ -73,15 +77,15 @@ func (g *Group) lasts(q *Queued) bool {
 // each is found in the profile that it would have had at its turn.
 func (g *Group) fill(i int) {
 	for i < len(g.line.jobs) { // else nobody is left to ask what is free for
-		if g.workOK {
-			g.horizon.look(g.work)
+		if first, last := g.falls(); g.workOK {
+			g.horizon.look(g.work, first, last)
 		} else {
-			g.horizon.look(g.free)
+			g.horizon.look(*g.free(), first, last)
 		}
 		if g.horizon.empty() {
 			return
 		}
-		if i = g.line.next(i, &g.horizon); i < 0 {
+		if i = g.line.fitting(i, &g.horizon); i < 0 {
 			return
 		}
 		if g.hold(i) && !g.fitsBesideHolds(i) || !g.mayRun(&g.line.jobs[i]) {
@@ -93,11 +97,23 @@ func (g *Group) fill(i int) {
 	}
 }
 
+// falls is from when to when nodes may become fewer: where reservations and holds begin.
+func (g *Group) falls() (first, last bourse.Time) {
+	first, last = bourse.Never, g.now
+	if n := len(g.reserved); n > 0 {
+		first, last = g.reserved[0].Start, g.reserved[n-1].Start
+	}
+	if g.workOK {
+		first, last = min(first, g.firstHold), max(last, g.lastHold)
+	}
+	return first, last
+}
+
 // fillShortest is fill with the shortest of those that fit first. It costs a walk over
 // the queue for each start.
 func (g *Group) fillShortest(from int) {
 	for from < len(g.line.jobs) {
-		work, best := g.free, -1
+		work, best := *g.free(), -1
 		if g.hold(from); g.workOK {
 			work = g.work
 		}
@@ -127,8 +143,9 @@ func (g *Group) hold(end int) bool {
 		return false
 	}
 	if !g.workOK {
-		g.work = append(g.work[:0], g.free...)
+		g.work = append(g.work[:0], *g.free()...)
 		g.workOK, g.held, g.probe = true, 0, g.line.head
+		g.firstHold, g.lastHold = bourse.Never, g.now
 	}
 	placed := false
 	for ; g.held < g.policy.Reserve && g.probe < end; g.probe++ {
@@ -138,6 +155,7 @@ func (g *Group) hold(end int) bool {
 		}
 		if at := g.earliest(q, &g.work); at < bourse.Never {
 			g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+			g.firstHold, g.lastHold = min(g.firstHold, at), max(g.lastHold, at)
 		}
 		g.held++
 		placed = true
@@ -149,8 +167,13 @@ func (g *Group) hold(end int) bool {
 func (g *Group) start(i int, kind Class) {
 	q := g.line.jobs[i]
 	end := g.now.Add(q.Estimate)
+	g.changed.more()
 	g.line.remove(i)
-	g.free.Add(g.now, end, -q.Nodes)
+	if g.supply.alone {
+		g.supply.idle -= q.Nodes
+	} else {
+		g.free().Add(g.now, end, -q.Nodes)
+	}
 	if g.workOK {
 		g.work.Add(g.now, end, -q.Nodes)
 	}

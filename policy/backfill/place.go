@@ -11,12 +11,12 @@ type place struct {
 	start, end int32 // none: it has no guarantee
 	next, prev int32 // others that start there
 	nodes      int32
-	open       int32 // first of the windows that it is to look at
+	window     int32 // first of the windows that it is to look at
 	estimate   bourse.Duration
 }
 
 func unplaced(q *Queued) place {
-	return place{start: none, end: none, nodes: int32(q.Nodes), open: none, estimate: q.Estimate}
+	return place{start: none, end: none, nodes: int32(q.Nodes), window: none, estimate: q.Estimate}
 }
 
 // arrive makes room for job i of the line, which has no guarantee yet.
@@ -29,8 +29,12 @@ func (t *timeline) arrive(i int, q *Queued) {
 		}
 		t.unmark(int32(i))
 		t.relink()
-		for k := range t.open {
-			t.open[k].opener = int32(n) // all may look that are there
+		for _, list := range [][]window{t.windows, t.loose} {
+			for k := range list {
+				if list[k].opener >= int32(i) {
+					list[k].opener++ // it stands one farther behind
+				}
+			}
 		}
 		return
 	}

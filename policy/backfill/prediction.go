@@ -18,7 +18,7 @@ func (g *Group) firm() bourse.Profile {
 	if g.sure != nil {
 		return g.sure
 	}
-	return g.free
+	return *g.free()
 }
 
 // keep takes nodes for a reservation, or gives them back.

@@ -9,13 +9,15 @@ func (g *Group) Resume(r Running) bool {
 	if _, dup := g.ids[r.ID]; dup || r.Nodes < 1 || r.Nodes > g.nodes || r.End < g.now {
 		return false
 	}
+	g.free() // idle nodes tell nothing of a job whose planned end is now
 	last := r.Last()
+	g.changed.more()
 	if last > g.now && g.firm().Min(g.now, last) < r.Nodes {
 		return false
 	}
 	if r.End > g.now {
 		g.settle()
-		g.free.Add(g.now, r.End, -r.Nodes)
+		g.free().Add(g.now, r.End, -r.Nodes)
 	}
 	if g.sure != nil && last > g.now { // also where it has come to its planned end, and runs on
 		g.sure.Add(g.now, last, -r.Nodes)
@@ -35,7 +37,7 @@ func (g *Group) Resume(r Running) bool {
 func Restore(s *State) *Group {
 	c := s.Clone()
 	g := New(c.Nodes, c.Policy, c.Now)
-	g.free, g.reserved = c.Free, c.Reserved
+	g.supply.steps, g.reserved = c.Free, c.Reserved
 	g.running.load(c.Running)
 	if c.Sure != nil {
 		g.Predict()
@@ -60,6 +62,6 @@ func Restore(s *State) *Group {
 	for i := range g.line.jobs {
 		g.due = min(g.due, g.line.jobs[i].Guarantee)
 	}
-	g.time.reset(g.free, c.Running, g.reserved, g.line.jobs)
+	g.time.reset(*g.free(), c.Running, g.reserved, g.line.jobs)
 	return g
 }

@@ -119,6 +119,18 @@ func TestResume_TakesWhatThereIsRoomFor(t *testing.T) {
 		if s := g.State(); s.Free.At(10) != 0 || s.Free.At(20) != 1 || s.Free.At(50) != 4 || len(s.Running) != 3 {
 			t.Errorf("%v: %v is free, %d run", policy, s.Free, len(s.Running))
 		}
+		g.Arrive(Queued{ID: 9, Nodes: 1, Estimate: 5})
+		g.Arrive(Queued{ID: 10, Nodes: 2, Estimate: 5})
+		g.End(2, 10)
+		if starts := g.Pass(); len(starts) > 0 {
+			t.Errorf("%v: %v start on nodes that are taken", policy, starts)
+		}
+		if policy.Conservative() {
+			checkGuarantees(t, g, 20, 50)
+			if err := auditTimeline(g); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
@@ -140,6 +152,20 @@ func TestResume_WhatRunsOnKeepsItsNodes(t *testing.T) {
 	g.End(1, 10)
 	if s := g.State(); s.Sure.At(10) != 4 || s.Audit() != nil {
 		t.Errorf("%v is free for sure after its end: %v", s.Sure, s.Audit())
+	}
+}
+
+// The nodes of a job at its planned end are free by the plan, also where only idle nodes
+// were counted before.
+func TestResume_AtThePlannedEndOfIdleNodes(t *testing.T) {
+	t.Parallel()
+	g := New(4, EASY, 10)
+	g.supply.relax()
+	if !g.Resume(Running{ID: 1, Nodes: 3, Start: 0, End: 10}) {
+		t.Fatal("it is not resumed")
+	}
+	if n := g.supply.now(); g.supply.alone || n != 4 || g.free().At(10) != n {
+		t.Errorf("%d nodes are free now, %v by the plan; alone: %v", n, *g.free(), g.supply.alone)
 	}
 }
 

@@ -37,7 +37,7 @@ const none = -1
 const (
 	wall int32 = iota
 	tail
-	opening
+	present
 )
 
 // edge is a start or an end on its way into a list.
@@ -72,10 +72,10 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 	t.places = slices.Grow(t.places[:0], len(jobs))[:len(jobs)]
 	level := int32(free[0].Free)
 	t.list = append(t.list[:0],
-		instant{at: -bourse.Never, free: -1, prev: none, next: opening, starts: none},
-		instant{at: bourse.Never, free: -1, prev: opening, next: none, starts: none},
+		instant{at: -bourse.Never, free: -1, prev: none, next: present, starts: none},
+		instant{at: bourse.Never, free: -1, prev: present, next: none, starts: none},
 		instant{at: now, free: level, prev: wall, next: tail, starts: none})
-	t.list[wall].next = opening
+	t.list[wall].next = present
 	t.spare = none
 	for i := range jobs {
 		q, p := &jobs[i], &t.places[i]
@@ -85,16 +85,16 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 		}
 		if q.Guarantee <= now {
 			level -= p.nodes
-			t.enter(int32(i), opening)
+			t.enter(int32(i), present)
 		} else {
 			put(edge{q.Guarantee, -p.nodes, 1, int32(i), true})
 		}
 		p.end = tail
 		put(edge{q.Guarantee.Add(q.Estimate), p.nodes, 1, int32(i), false})
 	}
-	t.list[opening].free = level
+	t.list[present].free = level
 	slices.SortFunc(t.edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
-	k := opening
+	k := present
 	for _, e := range t.edges {
 		if e.at >= bourse.Never {
 			break
@@ -136,7 +136,7 @@ func (t *timeline) insert(at bourse.Time, k int32) int32 {
 // leave notes that one start or end less lies at k; the last takes it out.
 func (t *timeline) leave(k int32) {
 	x := &t.list[k]
-	if x.ends--; x.ends <= 0 && k > opening && x.free == t.list[x.prev].free {
+	if x.ends--; x.ends <= 0 && k > present && x.free == t.list[x.prev].free {
 		t.drop(k)
 	}
 }
@@ -170,23 +170,23 @@ func (t *timeline) withdraw(i int32) {
 	}
 }
 
-// advance has the list open at now.
+// advance has the list begin at now.
 func (t *timeline) advance(now bourse.Time) {
-	o := &t.list[opening]
-	for k := o.next; t.list[k].at <= now; k = o.next {
+	first := &t.list[present]
+	for k := first.next; t.list[k].at <= now; k = first.next {
 		x := &t.list[k]
-		o.free = x.free
+		first.free = x.free
 		for i := x.starts; i != none; i = x.starts {
 			t.withdraw(i)
-			t.enter(i, opening)
+			t.enter(i, present)
 		}
 		t.drop(k)
 	}
-	o.at = now
+	first.at = now
 }
 
 // find is the instant at, before k, which it becomes if it was none; it must not lie
-// before the opening.
+// before the present.
 func (t *timeline) find(at bourse.Time, k int32) int32 {
 	for t.list[t.list[k].prev].at >= at {
 		k = t.list[k].prev
@@ -215,7 +215,7 @@ func (t *timeline) take(s, e bourse.Time, n int) {
 
 // after is the first instant behind at.
 func (t *timeline) after(at bourse.Time) int32 {
-	k := opening
+	k := present
 	for t.list[k].at <= at && k != tail {
 		k = t.list[k].next
 	}
@@ -300,7 +300,7 @@ func (t *timeline) cancel(i int32) {
 	if a == none {
 		return
 	}
-	t.zones = append(t.zones, zone{t.list[a].at, t.list[b].at, p.nodes})
+	t.vacate(zone{t.list[a].at, t.list[b].at, p.nodes})
 	t.withdraw(i)
 	t.forget(i)
 	t.raise(a, b, p.nodes)
@@ -318,7 +318,7 @@ type moved struct {
 func (t *timeline) enterAll(list []moved) {
 	t.sorted = 0
 	slices.SortFunc(list, func(x, y moved) int { return cmp.Compare(x.at, y.at) })
-	k := opening
+	k := present
 	for _, m := range list {
 		if m.at == bourse.Never {
 			return
@@ -342,7 +342,7 @@ func (t *timeline) enterAll(list []moved) {
 
 // profile appends to p what is free.
 func (t *timeline) profile(p bourse.Profile) bourse.Profile {
-	for k := opening; k != tail; k = t.list[k].next {
+	for k := present; k != tail; k = t.list[k].next {
 		if x := &t.list[k]; len(p) == 0 || p[len(p)-1].Free != int(x.free) {
 			p = append(p, bourse.Step{At: x.at, Free: int(x.free)})
 		}
@@ -353,7 +353,7 @@ func (t *timeline) profile(p bourse.Profile) bourse.Profile {
 func (t *timeline) forget(i int32) {
 	p := &t.places[i]
 	p.start, p.end = none, none
-	for p.open != none {
+	for p.window != none {
 		if w := t.unhang(i); w.opener != none {
 			t.loose = append(t.loose, w)
 		}
@@ -368,7 +368,7 @@ func (t *timeline) giveBack(s, e bourse.Time, n int) {
 	t.raise(a, b, int32(n))
 	t.leave(a)
 	t.leave(b)
-	t.zones = append(t.zones, zone{s, e, int32(n)})
+	t.vacate(zone{s, e, int32(n)})
 }
 
 // move brings the guarantee of job i forward to the instant b, and notes what that

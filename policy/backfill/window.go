@@ -15,38 +15,38 @@ type window struct {
 
 // lookAgain marks job i, who may move to anywhere.
 func (t *timeline) lookAgain(i int32) {
-	t.hang(i, window{from: -bourse.Never, to: bourse.Never, near: opening, opener: none, again: true})
+	t.hang(i, window{from: -bourse.Never, to: bourse.Never, near: present, opener: none, again: true})
 }
 
 // hang gives a window to job i and marks it.
 func (t *timeline) hang(i int32, w window) {
 	p, k := &t.places[i], t.shut
-	w.next = p.open
+	w.next = p.window
 	if k == none {
-		k = int32(len(t.open))
-		t.open = append(t.open, w)
+		k = int32(len(t.windows))
+		t.windows = append(t.windows, w)
 	} else {
-		t.shut = t.open[k].next
-		t.open[k] = w
+		t.shut = t.windows[k].next
+		t.windows[k] = w
 	}
-	p.open = k
+	p.window = k
 	t.mark(i)
 }
 
 // unhang takes a window from job i, which has one.
 func (t *timeline) unhang(i int32) window {
 	p := &t.places[i]
-	k := p.open
-	w := t.open[k]
-	p.open = w.next
-	t.open[k] = window{from: bourse.Never, to: -bourse.Never, next: t.shut}
+	k := p.window
+	w := t.windows[k]
+	p.window = w.next
+	t.windows[k] = window{from: bourse.Never, to: -bourse.Never, next: t.shut}
 	t.shut = k
 	return w
 }
 
-// windows hands on those that the instant k completes: for each number of nodes above
-// low and up to high, as far around it as so many are free.
-func (t *timeline) windows(k, low, high, i int32) {
+// complete hands on the windows that the instant k completes: for each number of nodes
+// above low and up to high, as far around it as so many are free.
+func (t *timeline) complete(k, low, high, i int32) {
 	a, b := t.list[k].prev, t.list[k].next // what lies around the window
 	for high > low {
 		for t.list[a].free >= high {
@@ -55,10 +55,10 @@ func (t *timeline) windows(k, low, high, i int32) {
 		for t.list[b].free >= high {
 			b = t.list[b].next
 		}
-		next, near := max(low, t.list[a].free, t.list[b].free), t.list[a].next
-		w := window{from: t.list[near].at, to: t.list[b].at, near: near, low: next, high: high, opener: i}
+		floor, near := max(low, t.list[a].free, t.list[b].free), t.list[a].next
+		w := window{from: t.list[near].at, to: t.list[b].at, near: near, low: floor, high: high, opener: i}
 		t.hand(w, w.to.Sub(w.from), i)
-		high = next
+		high = floor
 	}
 }
 
@@ -66,14 +66,17 @@ func (t *timeline) windows(k, low, high, i int32) {
 // who could use it before its guarantee: whose estimate is no longer than its longest
 // part.
 func (t *timeline) hand(w window, long bourse.Duration, i int32) {
+	if !t.anybody(&w, long) {
+		return
+	}
 	last := int32(len(t.places)) - 1
 	if w.again {
 		last = min(last, w.opener)
 	}
-	k := t.next(&w, long, i+1, last)
+	k := t.candidate(&w, long, i+1, last)
 	if k == none && !w.again {
 		w.again = true
-		k = t.next(&w, long, 0, min(i, w.opener))
+		k = t.candidate(&w, long, 0, min(i, w.opener))
 	}
 	if k != none {
 		t.hang(k, w)
@@ -82,8 +85,8 @@ func (t *timeline) hand(w window, long bourse.Duration, i int32) {
 
 // pass hands the windows of job i, who has looked at them, to who comes next.
 func (t *timeline) pass(i int32) {
-	for n := t.places[i].open; n != none; {
-		n = t.open[n].next
+	for n := t.places[i].window; n != none; {
+		n = t.windows[n].next
 		w := t.unhang(i)
 		if w.again && w.opener <= i {
 			continue
@@ -150,7 +153,7 @@ func (t *timeline) holding(w *window, i int32) int32 {
 	if t.list[w.near].at == w.from {
 		return w.near
 	}
-	for f, k := opening, t.places[i].start; ; {
+	for f, k := present, t.places[i].start; ; {
 		next := t.list[f].next
 		if t.list[next].at > w.from {
 			return f

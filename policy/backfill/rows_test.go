@@ -1,0 +1,76 @@
+package backfill
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// plainCandidate is candidate by a look at each job.
+func plainCandidate(t *timeline, w *window, long bourse.Duration, a, b int32) int32 {
+	for i := a; i <= b && int(i) < len(t.places); i++ {
+		p := &t.places[i]
+		if p.start != none && p.nodes > w.low && p.nodes <= w.high && p.estimate <= long && w.from.Add(p.estimate) <= t.list[p.start].at {
+			return i
+		}
+	}
+	return none
+}
+
+// Whoever moves up, leaves or comes behind after the jobs were sorted: the candidate for a
+// window is the first in the queue.
+func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
+	t.Parallel()
+	found, without := 0, 0
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		g := New(64, Conservative, 0)
+		ids := int64(0)
+		arrive := func(n int) {
+			for range n {
+				ids++
+				g.Arrive(Queued{ID: ids, Nodes: drawNodes(r), Estimate: drawEstimate(r), Submit: g.now})
+			}
+		}
+		arrive(1500)
+		for g.Pass(); len(g.running.list()) > 0 && g.line.len() > 1200; g.Pass() {
+			g.Advance(min(g.now.Add(bourse.Hour), g.running.list()[0].End, g.Next()))
+			for len(g.running.list()) > 0 && g.running.list()[0].End <= g.now {
+				g.End(g.running.list()[0].ID, g.running.list()[0].End)
+			}
+			if n := len(g.running.list()); n > 0 {
+				early := g.running.list()[r.IntN(n)]
+				g.End(early.ID, early.End)
+			}
+			arrive(r.IntN(3))
+			g.Pass()
+			x := &g.time
+			if x.sorted < len(x.places) {
+				continue
+			}
+			for range 300 {
+				w := window{from: g.now.Add(bourse.Duration(r.Int64N(int64(20 * bourse.Day)))), low: int32(r.IntN(40))}
+				w.high = w.low + 1 + int32(r.IntN(24))
+				long := bourse.Duration(r.IntN(1300)) * bourse.Minute
+				a := int32(r.IntN(len(x.places)))
+				b := a + int32(r.IntN(len(x.places)))
+				want := plainCandidate(x, &w, long, a, b)
+				if want == none {
+					without++
+				} else {
+					found++
+				}
+				if !x.anybody(&w, long) && want != none {
+					t.Fatalf("seed %d, at %v: nobody could use %+v, for %v, but job %d", seed, g.now, w, long, want)
+				}
+				if got := x.candidate(&w, long, a, b); got != want {
+					t.Fatalf("seed %d, at %v: %d of [%d, %d] could use %+v, for %v; want %d", seed, g.now, got, a, b, w, long, want)
+				}
+			}
+		}
+	}
+	if found < 1000 || without < 1000 {
+		t.Errorf("found %d, without anybody %d", found, without)
+	}
+}
