@@ -30,6 +30,7 @@ type mutant struct {
 	source *source
 	number int
 	line   int
+	column int
 	of     *ast.FuncDecl
 	edit
 }
@@ -89,7 +90,8 @@ func (s *source) mutants() (list []mutant) {
 		}
 		add := func(from, to token.Pos, text string) {
 			numbers++
-			list = append(list, mutant{s, numbers, s.set.Position(from).Line, f, edit{s.at(from), s.at(to), text}})
+			at := s.set.Position(from)
+			list = append(list, mutant{s, numbers, at.Line, at.Column, f, edit{s.at(from), s.at(to), text}})
 		}
 		ast.Inspect(f.Body, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -36,8 +37,38 @@ func TestLastTwo_IsTheMeanOfTheUsersLastTwoRunsWithinTheRequest(t *testing.T) {
 	ask(8, 60*minute, 50*minute)
 	p.Learn(job(9, 1, minute), minute, 0)
 	ask(9, minute, bourse.Second)
+	p.Learn(job(9, 1, 60*minute), 60*minute, 20*minute)
+	ask(9, 60*minute, 10*minute)                      // a run of no length is one too
 	p.Learn(job(-1, 1, 60*minute), 60*minute, minute) // nobody knows who that is
 	ask(-1, 60*minute, 60*minute)
+	p.Learn(job(0, 1, 60*minute), 60*minute, minute)
+	ask(0, 60*minute, minute)
+}
+
+// Who comes when so many are known is taken at their word, whatever their jobs do; who is
+// known goes on being learned about.
+func TestLastTwo_RemembersSoManyUsers(t *testing.T) {
+	t.Parallel()
+	p := New(LastTwo)
+	for user := range int64(most + 1) {
+		p.Learn(job(user, 1, 60*minute), 60*minute, minute)
+	}
+	p.Learn(job(0, 1, 60*minute), 60*minute, 3*minute)
+	for user, want := range map[int64]bourse.Duration{0: 2 * minute, most - 1: minute, most: 60 * minute} {
+		if got := p.Predict(job(user, 1, 60*minute), 60*minute); got != want {
+			t.Errorf("user %d: %v, want %v", user, got, want)
+		}
+	}
+}
+
+func TestExact_IsTheRunWithinTheRequest(t *testing.T) {
+	t.Parallel()
+	p := New(Exact)
+	for _, c := range []struct{ run, want bourse.Duration }{{7 * minute, 7 * minute}, {1, bourse.Second}, {90 * minute, 60 * minute}} {
+		if got := p.Predict(&bourse.LocalJob{User: 1, Nodes: 1, Run: c.run}, 60*minute); got != c.want {
+			t.Errorf("a run of %v: %v, want %v", c.run, got, c.want)
+		}
+	}
 }
 
 // 1 min, 15, 30, 60, ..., up to the request.
@@ -68,6 +99,43 @@ func TestRegression_BeginsWithTheRequest(t *testing.T) {
 			t.Errorf("%v for a request of %v", got, request)
 		}
 	}
+}
+
+// Runs that are always a quarter of the request come to be expected.
+func TestRegression_LearnsAShareOfTheRequest(t *testing.T) {
+	t.Parallel()
+	p := New(Regression)
+	for k := range 200 {
+		request := bourse.Duration(8<<(k%6)) * minute
+		p.Learn(job(int64(k%7), 1, request), request, request/4)
+	}
+	for _, request := range []bourse.Duration{8 * minute, 64 * minute, 256 * minute} {
+		if got := p.Predict(job(3, 1, request), request); got < request/5 || got > request/3 {
+			t.Errorf("%v for a request of %v", got, request)
+		}
+	}
+}
+
+// That there is a job; the octaves of its request and nodes; whether its user is known, and
+// the octaves of the last run and the one before it, for want of it the last, for want of
+// both the request; noon is one, six hours off a half.
+func TestFeatures_AreWhatIsKnownOfAJob(t *testing.T) {
+	t.Parallel()
+	p := New(Regression)
+	ask := func(user int64, nodes int, submit bourse.Duration, want vector) {
+		t.Helper()
+		j := &bourse.LocalJob{User: user, Nodes: nodes, Submit: bourse.Time(submit)}
+		if got := p.features(j, 1<<20); got != want {
+			t.Errorf("user %d, %d nodes at %v: %v, want %v", user, nodes, submit, got, want)
+		}
+	}
+	ask(7, 1, 0, vector{1, 20, 0, 0, 20, 20, 0, .5})
+	p.Learn(job(7, 8, bourse.Hour), bourse.Hour, 1<<10)
+	ask(7, 8, bourse.Day/2, vector{1, 20, 3, 1, 10, 10, 1, .5})
+	p.Learn(job(7, 8, bourse.Hour), bourse.Hour, 1<<12)
+	ask(7, 0, 3*bourse.Day+6*bourse.Hour, vector{1, 20, 0, 1, 12, 10, .5, 1})
+	ask(8, 6, 18*bourse.Hour, vector{1, 20, 2.5, 0, 20, 20, .5, 0})
+	ask(8, 1, 3*bourse.Hour-2*bourse.Day, vector{1, 20, 0, 0, 20, 20, .25, .75})
 }
 
 // draws are jobs with their runs, which depend on the request.
@@ -155,6 +223,38 @@ func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
 		if (p.Save() != nil) != (rule >= LastTwo) {
 			t.Errorf("%v saves %v", rule, p.Save())
 		}
+		if a, b := p.Save(), q.Save(); !reflect.DeepEqual(a, b) {
+			t.Errorf("%v: %v is saved, then %v", rule, a, b)
+		}
+	}
+}
+
+// What was known before is forgotten, and what is not of this form: another number of
+// weights, or of what belongs to them.
+func TestLoad_BeginsAnewAndLeavesOutAnotherForm(t *testing.T) {
+	t.Parallel()
+	p := New(Regression)
+	p.Learn(job(7, 1, 60*minute), 60*minute, minute)
+	right := p.Save()
+	p.Load(nil)
+	if p.Save() != nil {
+		t.Errorf("%v is still known", p.Save())
+	}
+	for _, change := range []func(l *bourse.LearnedRuns){
+		func(l *bourse.LearnedRuns) { l.Weights = l.Weights[:features-1] },
+		func(l *bourse.LearnedRuns) { l.Spread = l.Spread[:features] },
+	} {
+		other := *right
+		change(&other)
+		p.Load(&other)
+		if got := p.Save(); len(got.Users) != 1 || got.Runs != 0 || got.Weights != nil {
+			t.Errorf("%v is known of %v", got, other)
+		}
+	}
+	two := New(LastTwo)
+	two.Learn(job(7, 1, 60*minute), 60*minute, minute)
+	if l := two.Save(); l.Runs != 0 || l.Weights != nil || l.Spread != nil {
+		t.Errorf("without a regression one is saved: %v", l)
 	}
 }
 
@@ -171,7 +271,7 @@ func TestOctaves_AreThoseOfPowersOfTwoAndLengthUndoesThem(t *testing.T) {
 			}
 		}
 	}
-	if length(-3) != 1 || length(math.Inf(1)) != int64(bourse.MaxDuration) {
+	if length(-3) != 1 || length(50) != int64(bourse.MaxDuration) || length(math.Inf(1)) != int64(bourse.MaxDuration) || length(math.NaN()) != int64(bourse.MaxDuration) {
 		t.Error("no length beyond the bounds")
 	}
 }

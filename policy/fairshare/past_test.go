@@ -42,6 +42,7 @@ func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 		half := bourse.Duration(rapid.SampledFrom([]int{16, 48, 160}).Draw(t, "half-life"))
 		p := New(half)
 		var list []used
+		last := bourse.Time(0) // that was asked for
 		at := bourse.Time(rapid.IntRange(-100, 50).Draw(t, "from"))
 		for range rapid.IntRange(1, 20).Draw(t, "events") {
 			at += bourse.Time(rapid.SampledFrom([]int{0, 1, 3, 10, 40}).Draw(t, "gap"))
@@ -70,14 +71,37 @@ func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 				list = append(list, used{user, n, at, bourse.Never})
 				p.Began(user, n, at)
 			}
-			look := at + bourse.Time(rapid.IntRange(0, 30).Draw(t, "look"))
-			for user := int64(-1); user < 3; user++ {
-				if got, want := p.Of(user, look), naive(list, user, look, half/steps); got != want {
-					t.Fatalf("user %d has had %d by %v, millisecond by millisecond %d", user, got, look, want)
+			later := at + bourse.Time(rapid.IntRange(0, 30).Draw(t, "later"))
+			for _, look := range []bourse.Time{max(at, last), max(at, 0), at, later} {
+				for user := int64(-1); user < 3; user++ {
+					if got, want := p.Of(user, look), naive(list, user, look, half/steps); got != want {
+						t.Fatalf("user %d has had %d by %v, millisecond by millisecond %d", user, got, look, want)
+					}
+				}
+			}
+			last = later
+		}
+	})
+}
+
+// Who holds nodes for so long that what is added in a step is what decays has had, in the
+// middle of a step, a part of it more.
+func TestPast_OfWhoRunsForLongIsWhatEachMillisecondAddsUpTo(t *testing.T) {
+	t.Parallel()
+	for _, step := range []bourse.Duration{1, 3, 10} {
+		for _, n := range []int{1, 7} {
+			p := New(step * steps)
+			p.Began(1, n, 2)
+			for at, want := bourse.Time(2), uint64(0); at < 5000; {
+				if want += uint64(n); (at+1)%bourse.Time(step) == 0 {
+					want, _ = bits.Mul64(want, decay)
+				}
+				if at++; p.Of(1, at) != want {
+					t.Fatalf("%d nodes, step %d: %d by %v, millisecond by millisecond %d", n, step, p.Of(1, at), at, want)
 				}
 			}
 		}
-	})
+	}
 }
 
 // Half of what was had is left after a half-life, whatever its length, to a millionth.
@@ -122,6 +146,32 @@ func TestPast_HasBounds(t *testing.T) {
 	p.Began(most+1, 1, later)
 	if p.Of(most+1, later+10) != 10 || len(p.users) > 2 {
 		t.Errorf("%d of %d users", p.Of(most+1, later+10), len(p.users))
+	}
+}
+
+// When as many are known as may be, those of whom nothing is left are looked for once a step.
+func TestPast_MakesRoomOnceAStep(t *testing.T) {
+	t.Parallel()
+	p := New(LeastHalfLife)
+	for user := range int64(most) {
+		p.Began(user, 1, 0)
+	}
+	known := func(user int64, at bourse.Time) bool {
+		p.Began(user, 1, at)
+		return p.Of(user, at+1) == 1
+	}
+	if known(most, 0) {
+		t.Error("more users are known than may be")
+	}
+	p.Ended(0, 1, 0) // nothing is left
+	if known(most, bourse.Time(p.step-1)) || len(p.users) > most {
+		t.Error("all are looked through twice in a step")
+	}
+	if !known(most, bourse.Time(p.step)) {
+		t.Error("a step later nobody has made room")
+	}
+	if known(most+1, bourse.Time(2*p.step)) {
+		t.Error("somebody who holds nodes has made room")
 	}
 }
 

@@ -38,12 +38,15 @@ type Book struct {
 
 	starts   []bourse.Time  // v, by position in the queue
 	clear    bourse.Profile // Free less every planned job
+	room     bourse.Profile // memory for it
 	instants []bourse.Time  // starts and ends of all work, from now on; see worth
 	listed   bool           // they are those of the state
 	base     sweep          // the plan without a new reservation
 	trial    sweep          // the plan with one
 	marks    []mark         // checkpoints of base
 	memory                  // what the marks remember
+	since    int            // conservative: commits since the last mark
+	paths    paths          // of the trials of a list
 	masks                   // which jobs are small and short enough
 
 	harm   uint128 // of the trial, in thousandths of a node-millisecond
@@ -67,10 +70,15 @@ func (b *Book) Price(s Scheme) { b.prices = s }
 // Reset plans the queue of s. The book keeps s, which must stay as it is until
 // the next Reset. s.Free must hold from s.Now on and agree with what runs and is
 // reserved; nodes and estimates are above 0, weights are not negative. It costs
-// one plan of the queue, with checkpoints; the instants of Offers are drawn with the
-// first of these.
+// one plan of the queue, with checkpoints, and nothing where nobody waits; the instants
+// of Offers are drawn with the first of these.
 func (b *Book) Reset(s *backfill.State) {
-	b.state = s
+	b.state, b.listed = s, false
+	b.paths.release()
+	if len(s.Queue) == 0 && s.Free[0].At == s.Now { // as at a site that has nobody but VOs
+		b.starts, b.clear = b.starts[:0], s.Free
+		return
+	}
 	b.plan()
 	b.finish()
 }
@@ -145,11 +153,16 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 		b.offers = slices.CompactFunc(b.offers, func(x, y Offer) bool { return x.Start == y.Start })
 	}
 	free, clear := walk{p: b.state.Firm()}, walk{p: b.clear}
+	if len(b.state.Queue) >= worthPaths && !b.state.Policy.Conservative() {
+		b.paths.open()
+		defer func() { b.paths.on = false }()
+	}
 	for i := range b.offers {
 		o := &b.offers[i]
 		e := o.Start.Add(d)
 		if o.Feasible = free.fits(o.Start, e, n); o.Feasible && b.prices != Fixed && !clear.fits(o.Start, e, n) {
 			o.Additive = b.replan(o.Start, n, d)
+			b.paths.close(b.harm)
 		}
 	}
 	return b.offers
@@ -190,6 +203,18 @@ func (u *uint128) addProduct(a, b uint64) {
 	var carry uint64
 	u.lo, carry = bits.Add64(u.lo, lo, 0)
 	u.hi += hi + carry
+}
+
+func (u *uint128) add(x uint128) {
+	var carry uint64
+	u.lo, carry = bits.Add64(u.lo, x.lo, 0)
+	u.hi += x.hi + carry
+}
+
+// less is u - x, which must not be more.
+func (u uint128) less(x uint128) uint128 {
+	lo, borrow := bits.Sub64(u.lo, x.lo, 0)
+	return uint128{u.hi - x.hi - borrow, lo}
 }
 
 // thousandths returns a thousandth of the sum, rounded up, at most the largest

@@ -8,12 +8,13 @@ import (
 
 // finish draws the finished profile out of the base plan.
 func (b *Book) finish() {
-	b.clear, b.listed = b.clear[:0], false
+	b.room = b.room[:0]
 	for i, step := range b.base.free {
 		if i == 0 || step.Free != b.base.free[i-1].Free {
-			b.clear = append(b.clear, step)
+			b.room = append(b.room, step)
 		}
 	}
+	b.clear = b.room
 }
 
 // worth lists the instants worth offering. They are drawn when somebody asks: a
@@ -33,7 +34,11 @@ func (b *Book) worth() []bourse.Time {
 			b.instants = append(b.instants, t)
 		}
 	}
-	for _, step := range b.base.free {
+	steps := b.base.free
+	if len(s.Queue) == 0 {
+		steps = b.clear
+	}
+	for _, step := range steps {
 		for len(run) > 0 || len(res) > 0 {
 			if len(run) > 0 && run[0].End <= step.At && (len(res) == 0 || run[0].End <= res[0].Start) {
 				add(run[0].End)

@@ -27,7 +27,8 @@ import (
 // enough to fit at one come out of bit sets, a word at a time.
 //
 // A trial that comes to the same jobs waiting, the same holds and the same
-// profile as the plan had at that instant will go on as the plan did: it stops.
+// profile as the plan had at that instant will go on as the plan did: it stops. So
+// does one that comes to where another start of the list has led; see paths.go.
 
 // sweep is a plan in the making. All it knows of the future is in free.
 type sweep struct {
@@ -55,12 +56,11 @@ type mark struct {
 
 type span struct{ from, to int }
 
-// memory holds what the marks remember, end to end.
+// memory holds what marks remember, end to end.
 type memory struct {
 	steps []bourse.Step
 	words []uint64
 	times []bourse.Time
-	since int // conservative: commits since the last mark
 }
 
 // plan makes the base plan of b.state.
@@ -70,7 +70,8 @@ func (b *Book) plan() {
 	for range s.Queue {
 		b.starts = append(b.starts, bourse.Never)
 	}
-	b.marks, b.steps, b.words, b.times, b.since = b.marks[:0], b.steps[:0], b.words[:0], b.times[:0], 0
+	b.marks, b.since = b.marks[:0], 0
+	b.memory.forget()
 	w.free = append(w.free[:0], s.Free[find(s.Free, s.Now):]...)
 	w.free[0].At = s.Now
 	w.at, w.lo, w.left, w.holds = s.Now, 0, len(s.Queue), w.holds[:0]
@@ -124,6 +125,9 @@ func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
 				m++
 			}
 			if m < len(b.marks) && b.marks[m].at == w.at && b.same(w, &b.marks[m]) {
+				break
+			}
+			if b.paths.on && b.paths.meets(w, &b.harm) {
 				break
 			}
 		}
@@ -205,15 +209,20 @@ func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
 }
 
 // mark remembers how the base plan stands.
-func (b *Book) mark(w *sweep, next int) {
-	k := mark{at: w.at, rem: len(b.words), left: w.left, next: next}
-	k.free.from, k.holds.from = len(b.steps), len(b.times)
-	b.steps = append(b.steps, w.free[w.lo:]...)
-	b.words = append(b.words, w.rem...)
-	b.times = append(b.times, w.holds...)
-	k.free.to, k.holds.to = len(b.steps), len(b.times)
-	b.marks = append(b.marks, k)
+func (b *Book) mark(w *sweep, next int) { b.marks = append(b.marks, b.remember(w, next)) }
+
+// remember is how w stands.
+func (m *memory) remember(w *sweep, next int) mark {
+	k := mark{at: w.at, rem: len(m.words), left: w.left, next: next}
+	k.free.from, k.holds.from = len(m.steps), len(m.times)
+	m.steps = append(m.steps, w.free[w.lo:]...)
+	m.words = append(m.words, w.rem...)
+	m.times = append(m.times, w.holds...)
+	k.free.to, k.holds.to = len(m.steps), len(m.times)
+	return k
 }
+
+func (m *memory) forget() { m.steps, m.words, m.times = m.steps[:0], m.words[:0], m.times[:0] }
 
 // lastWithRoom returns the last mark whose profile has n nodes free on [s, e).
 // The first has, or the reservation would not be admissible; the later ones
@@ -233,13 +242,13 @@ func (b *Book) lastWithRoom(s, e bourse.Time, n int) int {
 	})
 }
 
-// same reports whether the trial stands as the base plan stood at k.
-func (b *Book) same(w *sweep, k *mark) bool {
-	if w.left != k.left || !slices.Equal(w.rem, b.words[k.rem:k.rem+len(w.rem)]) ||
-		!slices.Equal(w.holds, b.times[k.holds.from:k.holds.to]) {
+// same reports whether w stands as is remembered of k, which was at the same instant.
+func (m *memory) same(w *sweep, k *mark) bool {
+	if w.left != k.left || !slices.Equal(w.rem, m.words[k.rem:k.rem+len(w.rem)]) ||
+		!slices.Equal(w.holds, m.times[k.holds.from:k.holds.to]) {
 		return false
 	}
-	p, q := w.free[w.lo:], b.steps[k.free.from:k.free.to]
+	p, q := w.free[w.lo:], m.steps[k.free.from:k.free.to]
 	i, j := 0, 0
 	for {
 		if p[i].Free != q[j].Free {

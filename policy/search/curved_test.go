@@ -124,13 +124,17 @@ func affordable(groups []bourse.Group, free []bourse.Profile, r *bourse.Request,
 // sound checks that a window is what it says: its nodes free, its cost the sum over its
 // parts' pieces, within the bounds.
 func sound(t *rapid.T, groups []bourse.Group, free []bourse.Profile, r *bourse.Request, a Algorithm, w *bourse.Window) {
-	sum, nodes := bourse.Credits(0), 0
+	sum, nodes, seen := bourse.Credits(0), 0, map[int32]bool{}
 	for _, p := range w.Parts {
 		g := &groups[p.Group]
+		if seen[p.Group] {
+			t.Fatalf("two parts of one group in %+v", *w)
+		}
+		seen[p.Group] = true
 		cost := g.Cost(p.Start, p.End).Times(int(p.Count))
 		sum, nodes = sum+cost, nodes+int(p.Count)
 		switch {
-		case p.Cost != cost, p.Start != w.Start, p.End.Sub(p.Start) != g.Performance.Runtime(r.Length), free[p.Group].Min(p.Start, p.End) < int(p.Count):
+		case p.Count < 1, p.Cost != cost, p.Start != w.Start, p.End.Sub(p.Start) != g.Performance.Runtime(r.Length), free[p.Group].Min(p.Start, p.End) < int(p.Count):
 			t.Fatalf("part %+v of %+v", p, *w)
 		case a == ALP && g.Dearest(p.Start, p.End) > r.MaxPrice:
 			t.Fatalf("a node of %+v costs %v, the cap is %v", p, g.Dearest(p.Start, p.End), r.MaxPrice)

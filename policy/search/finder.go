@@ -30,6 +30,7 @@ type Finder struct {
 	suits    suits
 	notice   bourse.Time // of a batch
 	said     map[said]string
+	since    since // of the last refusal
 	found    bourse.Window
 }
 

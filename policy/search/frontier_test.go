@@ -70,3 +70,19 @@ func TestBatch_WhatIsTooDearForOneIsNotGoneForOthers(t *testing.T) {
 		}
 	}
 }
+
+// What ends too late for one job on a slow node is there for another one with more time.
+func TestBatch_WhatEndsTooLateForOneIsNotGoneForOthers(t *testing.T) {
+	t.Parallel()
+	groups := []bourse.Group{{Site: "a", Name: "slow", Nodes: 1, Performance: bourse.Unit}, {Site: "b", Name: "quick", Nodes: 1, Performance: 2 * bourse.Unit}}
+	late := bourse.NewProfile(0, 0)
+	late.Add(50*minute, 400*minute, 1)
+	patient := bourse.Request{Nodes: 1, Length: 1 << 22, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}
+	hasty := patient
+	hasty.Deadline = 50*minute + 3<<20
+	l := fungible(groups, []bourse.Profile{late, bourse.NewProfile(0, 0)}, 0, 400*minute)
+	r := Batch(l, []bourse.Request{hasty, patient}, Options{Algorithm: AMP, MaxAlternatives: 1})
+	if len(r.Alternatives[0]) > 0 || len(r.Alternatives[1]) != 1 || r.Alternatives[1][0].Start != 50*minute {
+		t.Errorf("%+v, want one for the second job from %v on", r.Alternatives, 50*minute)
+	}
+}

@@ -79,7 +79,7 @@ func (h *heaps) take(id int32) {
 	h.in.push(node{-it.key, -it.pos, id})
 }
 
-// dropDead drops the marked from the tops.
+// dropDead drops the marked from the tops, where every change leaves none.
 func (h *heaps) dropDead() {
 	for len(h.in) > 0 && h.items[h.in[0].id].state == dead {
 		h.in.pop()
@@ -140,15 +140,11 @@ func (h *heaps) rebuild() {
 // least is the sum of the N least keys. The top of in may be needed in part
 // only.
 func (h *heaps) least() sum {
-	h.dropDead()
 	return h.sum.minus(-h.in[0].key, h.held-h.need)
 }
 
 // dearest is the greatest of the N least keys.
-func (h *heaps) dearest() int64 {
-	h.dropDead()
-	return -h.in[0].key
-}
+func (h *heaps) dearest() int64 { return -h.in[0].key }
 
 // chosen returns the items inside by key, then list order.
 func (h *heaps) chosen() []kept {

@@ -2,8 +2,15 @@ package search
 
 import (
 	"flag"
+	"math"
 	"os"
+	"reflect"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse"
 )
 
 // Lists of tests are short, and most of what they should try is lanes; benchmarks are of
@@ -14,4 +21,25 @@ func TestMain(m *testing.M) {
 		manySlots = 8
 	}
 	os.Exit(m.Run())
+}
+
+// A list of one lane has the same windows as one of several, of which the same is left.
+// It runs by itself, before the tests that run in parallel.
+func TestBatch_LanesChangeNothing(t *testing.T) {
+	was := manySlots
+	defer func() { manySlots = was }()
+	rapid.Check(t, func(t *rapid.T) {
+		groups, free, jobs, o := drawBatch(t)
+		var found [2]Result
+		var left [2][]bourse.Slot
+		for i, many := range []int{math.MaxInt, 1} {
+			manySlots = many
+			l := fungible(groups, free, 0, 200*minute)
+			found[i] = Batch(l, jobs, o)
+			left[i] = slotsOf(l)
+		}
+		if !reflect.DeepEqual(found[0], found[1]) || !slices.Equal(left[0], left[1]) {
+			t.Fatalf("in one lane %+v, which leaves %v\nin several %+v, which leaves %v", found[0], left[0], found[1], left[1])
+		}
+	})
 }

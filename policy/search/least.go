@@ -50,10 +50,10 @@ func (f *Finder) Fit(q *Query, group int, at bourse.Time) (bourse.Duration, bour
 	return x.runtime, bourse.Credits(x.key)
 }
 
-// Least finds the window within a limit that is best by weights of Value on a fungible
-// list: Find under Best without a reason for a refusal, which can cost more than the
-// search. Of windows that score alike one of a single group comes first, though it may
-// start later.
+// Least finds the window within a limit, at most the request's budget, that is best by
+// weights of Value on a fungible list: Find under Best without a reason for a refusal,
+// which can cost more than the search. Of windows that score alike it may be one of a
+// single group though another one starts earlier.
 //
 // Most requests are served best by one group alone, and for one group a walk over its
 // profile will do. What no window of several groups can beat needs no scan, and the

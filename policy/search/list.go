@@ -27,7 +27,7 @@ type List struct {
 	changes  uint64 // other for each list that holds less
 
 	siteOf map[string]int32
-	perm   []int32 // scratch of reset
+	perm   []int32 // scratch of reset; of a fungible list, where the slots of each group end
 	last   []int32 // scratch of reset: a node's latest slot
 	merged []slot  // scratch of reset
 	dealt  []slot  // scratch of fill
@@ -134,7 +134,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 		l.levels = append(l.levels, levels{})
 	}
 	l.levels = l.levels[:len(groups)]
-	l.merged = l.merged[:0]
+	l.merged, l.perm = l.merged[:0], l.perm[:0]
 	for g := range groups {
 		l.classes = append(l.classes, class{int32(g), l.site(groups[g].Site), groups[g].Performance, groups[g].Price, groups[g].Curve})
 		l.curved = l.curved || groups[g].Curve != nil
@@ -144,9 +144,33 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 		for _, s := range lv.sets {
 			l.merged = append(l.merged, levelSlot(int32(g), s))
 		}
+		l.perm = append(l.perm, int32(len(l.merged)))
 	}
-	slices.SortFunc(l.merged, func(a, b slot) int { return a.compare(b) })
+	l.merge()
 	l.fill(l.merged)
+}
+
+// merge puts the slots of all groups in order, two groups at a time, then two of these, and
+// so on: those of one are in order already, which a sort would not make use of.
+func (l *List) merge() {
+	for len(l.perm) > 1 {
+		l.dealt = slices.Grow(l.dealt[:0], len(l.merged))
+		from, ends := int32(0), l.perm[:0]
+		for i := 0; i < len(l.perm); i += 2 {
+			mid, to := l.perm[i], l.perm[min(i+1, len(l.perm)-1)]
+			a, b := l.merged[from:mid], l.merged[mid:to]
+			for len(a) > 0 && len(b) > 0 {
+				if b[0].before(&a[0]) {
+					l.dealt, b = append(l.dealt, b[0]), b[1:]
+				} else {
+					l.dealt, a = append(l.dealt, a[0]), a[1:]
+				}
+			}
+			l.dealt = append(append(l.dealt, a...), b...)
+			ends, from = append(ends, to), to
+		}
+		l.perm, l.merged, l.dealt = ends, l.dealt, l.merged
+	}
 }
 
 func (l *List) reset(groups []bourse.Group, fungible bool) {

@@ -58,7 +58,7 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 	at := len(room)
 	q.least, q.cheapest, q.suited = nowhere, math.MaxInt64, 0
 	for i := range l.classes {
-		f := q.judge(l, &l.classes[i])
+		f := q.judge(l, int32(i))
 		if f.runtime > 0 {
 			q.suited++
 			q.least, q.cheapest = min(q.least, f.runtime), min(q.cheapest, f.key)
@@ -73,8 +73,9 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 // requires, of a group that it may use, and no dearer than C where that caps prices.
 // A part that alone passes the budget S is in no affordable window, and leaving it
 // out changes no other.
-func (q *query) judge(l *List, c *class) fit {
-	if !q.suits(l, c) {
+func (q *query) judge(l *List, i int32) fit {
+	c := &l.classes[i]
+	if q.suit != nil && !q.suit.serves[i] || q.suit == nil && !q.suits(l, c) {
 		return fit{}
 	}
 	f := fit{runtime: c.performance.Runtime(q.Length)}
@@ -104,5 +105,5 @@ func (q *query) fit(l *List, c int32) fit {
 	if q.fits != nil {
 		return q.fits[c]
 	}
-	return q.judge(l, &l.classes[c])
+	return q.judge(l, c)
 }

@@ -66,6 +66,12 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		"the cheapest window costs %v credits, the budget is %v", least.credits(), q.Budget)}
 }
 
+// since is when windows may begin, in words.
+type since struct {
+	from  bourse.Time
+	words bourse.Phrase
+}
+
 // said is what the words of a refusal depend on.
 type said struct {
 	most, nodes    int
@@ -80,7 +86,7 @@ func (f *Finder) noWindow(q *query, most int) bourse.Reason {
 	k := said{most, q.Nodes, q.from, q.Deadline}
 	words, known := f.said[k]
 	if !known {
-		words = string(bourse.Say("no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline)))
+		words = string(bourse.Say("no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, f.span(q.from, q.Deadline)))
 		if f.said == nil || len(f.said) >= mostSaid {
 			f.said = map[said]string{}
 		}
@@ -89,10 +95,14 @@ func (f *Finder) noWindow(q *query, most int) bourse.Reason {
 	return bourse.Reason{Code: bourse.NoWindow, Detail: words}
 }
 
-// span shows the bounds on a window that there are.
-func span(from, deadline bourse.Time) (words bourse.Phrase) {
+// span shows the bounds on a window that there are. Most jobs of a batch may begin at the
+// same time.
+func (f *Finder) span(from, deadline bourse.Time) (words bourse.Phrase) {
 	if from > -bourse.MaxTime {
-		words = bourse.Say(" from %v on", from)
+		if f.since.words == "" || f.since.from != from {
+			f.since.from, f.since.words = from, bourse.Say(" from %v on", from)
+		}
+		words = f.since.words
 	}
 	if deadline < bourse.Never {
 		words += bourse.Say(", with an end by %v", deadline)

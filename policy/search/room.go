@@ -44,8 +44,8 @@ type event struct {
 
 func (e event) compare(x event) int { return cmp.Compare(e.at, x.at) }
 
-// refresh is how many scans fail before a bound is made anew: each costs about as much.
-const refresh = 4
+// refresh is how many scans fail before a bound is made anew: it costs several of them.
+const refresh = 16
 
 // rung is the largest length of the ladder, of eight in an octave, that is not above d.
 func rung(d bourse.Duration) (key int, length bourse.Duration) {

@@ -51,8 +51,8 @@ func (x *suits) reset(l *List, queries []query) {
 // suitOf is that of a query. For one that asks for performance alone it costs a look-up,
 // else a look at every class.
 func (f *Finder) suitOf(q *query) *suit {
-	x, r := &f.suits, &q.Require
-	if q.barred != nil || r.Memory != 0 || r.Disk != 0 || r.GPUs != 0 || r.OS != "" || r.Arch != "" || len(r.Features) > 0 {
+	x := &f.suits
+	if q.barred != nil || !q.Require.None() {
 		return f.suited(q)
 	}
 	rank, _ := slices.BinarySearch(x.speeds, q.MinPerformance)

@@ -46,6 +46,31 @@ func TestBatch_OwnWeightsHoldForAllPasses(t *testing.T) {
 	}
 }
 
+// Weights times budgets of more than 64 bits are weighed as they are.
+func TestBest_WeighsLargeBudgets(t *testing.T) {
+	t.Parallel()
+	groups := []bourse.Group{{Name: "slow", Nodes: 1, Performance: bourse.Unit}, {Name: "quick", Nodes: 1, Performance: 2 * bourse.Unit}}
+	l, err := Named(groups, []bourse.Slot{
+		{Group: 0, Count: 1, End: 200_000, Performance: bourse.Unit, Price: 1},
+		{Group: 1, Count: 1, End: 200_000, Performance: 2 * bourse.Unit, Price: 40_000_000},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Deadline: bourse.Never}
+	for _, budget := range []bourse.Credits{1 << 40, 1 << 45, 1 << 46, bourse.MaxBudget} {
+		r.Budget = budget
+		for _, c := range []struct {
+			by   Weights
+			want int32
+		}{{Weights{Time: 1 << 19, Cost: 1}, 1}, {Weights{Finish: 1 << 19, Cost: 1}, 1}, {Weights{Time: 0, Cost: 1 << 19}, 0}} {
+			if w, why := NewFinder(l).Find(r, Best, c.by, 0); why.Refused() || w.Parts[0].Group != c.want {
+				t.Errorf("by %+v within %v: %+v (%v)", c.by, budget, w, why)
+			}
+		}
+	}
+}
+
 // Of windows that score alike the shorter comes first, then the cheaper, then the earlier: a dear one
 // early and a cheap one late take as long, and so do two of one price.
 func TestBest_OfEqualScoresTheCheaperThenTheEarlier(t *testing.T) {

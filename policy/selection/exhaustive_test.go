@@ -60,7 +60,7 @@ func drawJobs(t *rapid.T) [][]Alternative {
 			jobs[j] = append(jobs[j], Alternative{
 				Time: bourse.Duration(rapid.IntRange(0, scale).Draw(t, "time")),
 				Cost: bourse.Credits(rapid.IntRange(0, scale).Draw(t, "cost")),
-				End:  bourse.Time(rapid.IntRange(0, scale).Draw(t, "end")),
+				End:  bourse.Time(rapid.IntRange(-scale, scale).Draw(t, "end")),
 			})
 		}
 	}
@@ -83,19 +83,22 @@ func TestSelect_EqualsExhaustiveEnumeration(t *testing.T) {
 	var s Selector
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := drawJobs(t)
-		given := drawLimits(t, jobs)
-		goal := Goal(rapid.IntRange(0, 2).Draw(t, "goal"))
-		s.stages.back.least = rapid.SampledFrom([]int{1, 20, trailRoom}).Draw(t, "trail")
-		got := s.Select(jobs, goal, given)
-		want, limits := selectAll(jobs, goal, given)
-		if limits.Cost != Auto && got.Limits != limits {
-			t.Fatalf("limits %v, want %v", got.Limits, limits)
-		}
-		if !slices.Equal(got.Chosen, want) {
-			t.Fatalf("%v under %v: chose %v (%v), want %v", goal, limits, got.Chosen, got.Reason, want)
-		}
-		if got.Reason.Refused() != (want == nil) || got.Grid {
-			t.Fatalf("reason %v, grid %v", got.Reason, got.Grid)
+		for range 3 {
+			given := drawLimits(t, jobs)
+			s.stages.back.least = rapid.SampledFrom([]int{1, 20, trailRoom}).Draw(t, "trail")
+			for goal := range Goal(3) {
+				got := s.Select(jobs, goal, given)
+				want, limits := selectAll(jobs, goal, given)
+				if limits.Cost != Auto && got.Limits != limits {
+					t.Fatalf("limits %v, want %v", got.Limits, limits)
+				}
+				if !slices.Equal(got.Chosen, want) {
+					t.Fatalf("%v under %v: chose %v (%v), want %v", goal, limits, got.Chosen, got.Reason, want)
+				}
+				if got.Reason.Refused() != (want == nil) || got.Grid {
+					t.Fatalf("reason %v, grid %v", got.Reason, got.Grid)
+				}
+			}
 		}
 	})
 }
@@ -183,6 +186,14 @@ func TestFront_EqualsExhaustiveEnumeration(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("front %v, want %v", got, want)
+		}
+		most := 4 // vectors of a job: a bound that they just keep thins nothing
+		for k := 1; k < len(s.vectors.starts); k++ {
+			most = max(most, s.vectors.starts[k]-s.vectors.starts[k-1])
+		}
+		bounded := Selector{maximum: most}
+		if again, grid := bounded.Front(jobs); grid || len(again) != len(points) {
+			t.Fatalf("%d vectors a job are thinned from %d to %d", most, len(points), len(again))
 		}
 	})
 }

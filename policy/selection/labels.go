@@ -1,7 +1,6 @@
 package selection
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -11,13 +10,6 @@ import (
 // maxLabels bounds the labels of one job. Beyond, z is rounded up to a grid of
 // half as many cells.
 const maxLabels = 100_000
-
-// option is an alternative that no other of its job beats: z is what the limit
-// bounds, g what is minimised. A job's options are in order of z, g falls.
-type option struct {
-	z, g  int64
-	index int32
-}
 
 // label is a choice for the jobs from some job on: the sums of it, the option of
 // that job, and the label of the jobs behind.
@@ -32,15 +24,18 @@ type label struct {
 // that sum of z can be had with that sum of g, and only those that none beats
 // are kept.
 type stages struct {
-	options []option
-	jobs    []int   // the jobs with alternatives
-	first   []int   // options[first[k]:first[k+1]] are those of jobs[k]
+	whole   options
+	core    core
+	options         // those of the core, which are run over
 	front   []label // of the stage run over last
 	back    trail   // how they came about
 	a, b    []label // scratch of a stage
 	relaxed relaxation
-	value   int64 // the sum of g found
+	best    []int // by job, the alternative in the best choice so far; -1: it has none
+	making  []int // scratch: the same of a choice in the making
+	value   int64 // the sum of g of the best
 	grid    bool  // the bound was reached
+	narrow  int   // options in the first core, for tests; 0: coreOptions
 }
 
 // solve minimises the sum of g subject to the sum of z within limit, over the
@@ -48,22 +43,44 @@ type stages struct {
 // nil. It reports false iff no choice is within the limit.
 func (s *stages) solve(jobs [][]Alternative, most bourse.Time, z, g criterion, limit int64, bound int, chosen []int) bool {
 	s.grid = false
-	if !s.open(jobs, most, z, g) {
+	if !s.whole.open(jobs, most, z, g) || s.whole.least() > limit {
 		return false
 	}
-	n := len(s.jobs)
-	least := int64(0) // sum of the least z of the jobs not yet run over
-	for k := range n {
-		least += s.options[s.first[k]].z
+	s.relaxed.open(&s.whole)
+	s.core.open(&s.whole, &s.relaxed, limit)
+	s.best = slices.Grow(s.best[:0], len(jobs))[:len(jobs)]
+	s.making = slices.Grow(s.making[:0], len(jobs))[:len(jobs)]
+	for j := range jobs {
+		s.best[j], s.making[j] = -1, -1
 	}
-	if least > limit {
-		return false
+	s.value = s.relaxed.greedy(limit, s.best)
+	n := s.narrow
+	if n == 0 {
+		n = coreOptions
 	}
-	best := s.relaxed.open(s, limit)
+	for reach, done := (wide{}), false; !done; n *= 4 {
+		reach = s.core.reach(n, s.core.worth(s.value))
+		settledZ, settledG := s.core.take(&s.options, reach, s.making)
+		if s.run(limit-settledZ, s.value-settledG, bound, chosen != nil) {
+			s.value = settledG + s.front[len(s.front)-1].g // g falls as z grows
+			s.trace(chosen != nil)
+		}
+		done = s.core.worth(s.value).compare(reach) <= 0
+	}
+	copy(chosen, s.best)
+	return true
+}
+
+// run makes the labels of all jobs of the core that are within the limit and come to
+// no more than best; false if there are none.
+func (s *stages) run(limit, best int64, bound int, keep bool) bool {
+	s.grid = false
+	s.relaxed.open(&s.options)
+	least := s.options.least()
 	s.front = append(s.front[:0], label{option: -1, next: -1})
-	s.back.open(chosen != nil)
-	for k := n - 1; k >= 0; k-- {
-		least -= s.options[s.first[k]].z
+	s.back.open(keep)
+	for k := len(s.jobs) - 1; k >= 0; k-- {
+		least -= s.of(k)[0].z
 		s.relaxed.leave(k)
 		cell := int64(1)
 		merged := s.stage(k, s.front, limit-least, best, limit, bound, cell)
@@ -73,45 +90,10 @@ func (s *stages) solve(jobs [][]Alternative, most bourse.Time, z, g criterion, l
 			merged = s.stage(k, s.front, limit-least, best, limit, bound, cell)
 		}
 		if len(merged) == 0 {
-			return s.fallback(chosen)
+			return false
 		}
 		s.front = append(s.front[:0], merged...)
 		s.back.add(merged)
-	}
-	return s.trace(chosen)
-}
-
-// open makes the options of the jobs: alternatives that end by most and that no
-// other beats in z and g; of equal ones the lowest.
-func (s *stages) open(jobs [][]Alternative, most bourse.Time, z, g criterion) bool {
-	s.options, s.jobs, s.first = s.options[:0], s.jobs[:0], append(s.first[:0], 0)
-	for j, alternatives := range jobs {
-		if len(alternatives) == 0 {
-			continue
-		}
-		at := len(s.options)
-		for i := range alternatives {
-			if a := &alternatives[i]; a.End <= most {
-				s.options = append(s.options, option{z(a), g(a), int32(i)})
-			}
-		}
-		mine := s.options[at:]
-		if len(mine) == 0 {
-			return false
-		}
-		slices.SortFunc(mine, func(x, y option) int {
-			return cmp.Or(cmp.Compare(x.z, y.z), cmp.Compare(x.g, y.g), cmp.Compare(x.index, y.index))
-		})
-		w := 1
-		for _, o := range mine[1:] {
-			if o.g < mine[w-1].g {
-				mine[w] = o
-				w++
-			}
-		}
-		s.options = s.options[:at+w]
-		s.jobs = append(s.jobs, j)
-		s.first = append(s.first, len(s.options))
 	}
 	return true
 }
@@ -141,7 +123,7 @@ func (s *stages) stage(k int, before []label, room, best, limit int64, bound int
 // merge appends to dst the labels that none beats among done and those of
 // before with option o in front. Ties: the lower alternative.
 func (s *stages) merge(dst, done, before []label, o int32, room, cell int64) []label {
-	opt := &s.options[o]
+	opt := &s.list[o]
 	i, least := 0, int64(math.MaxInt64)
 	for n := range before {
 		l := label{before[n].z + opt.z, before[n].g + opt.g, o, int32(n)}
@@ -185,38 +167,20 @@ func (s *stages) precedes(a, b *label) bool {
 	if a.g != b.g {
 		return a.g < b.g
 	}
-	return s.options[a.option].index < s.options[b.option].index
+	return s.list[a.option].index < s.list[b.option].index
 }
 
-// trace follows the best label of the first job through the stages.
-func (s *stages) trace(chosen []int) bool {
-	at := len(s.front) - 1 // g falls as z grows
-	s.value = s.front[at].g
-	if chosen == nil {
-		return true
+// trace follows the best label of the first job through the stages, so that the
+// choice in the making is the best so far.
+func (s *stages) trace(keep bool) {
+	if !keep {
+		return
 	}
-	for j := range chosen {
-		chosen[j] = -1
-	}
+	at := len(s.front) - 1
 	for k, j := range s.jobs {
 		l := s.back.stages[len(s.jobs)-1-k][at]
-		chosen[j] = int(s.options[l.option].index)
+		s.making[j] = int(s.list[l.option].index)
 		at = int(l.next)
 	}
-	return true
-}
-
-// fallback is the greedy choice, for when the grid has lost every other.
-func (s *stages) fallback(chosen []int) bool {
-	s.value = s.relaxed.value
-	if chosen == nil {
-		return true
-	}
-	for j := range chosen {
-		chosen[j] = -1
-	}
-	for k, o := range s.relaxed.greedy {
-		chosen[s.jobs[k]] = int(s.options[o].index)
-	}
-	return true
+	copy(s.best, s.making)
 }

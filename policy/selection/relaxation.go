@@ -12,13 +12,11 @@ import (
 // g and that bound pass the value of a choice already known is dropped; in
 // batches of many jobs few labels are left.
 type relaxation struct {
-	steps  []step // of all jobs, steepest first
-	greedy []int  // by job with alternatives: option of the known choice
-	value  int64  // its sum of g
-	left   int    // jobs 0..left-1 are not yet run over
-	z, g   int64  // sums of their least z and the g that goes with it
-	hull   []int
-	s      *stages
+	steps []step // of the jobs not yet run over, steepest first
+	z, g  int64  // sums of their least z and the g that goes with it
+	o     *options
+	hull  []int // scratch
+	at    []int // scratch of greedy
 }
 
 // step goes from one option on the hull of job k to the next: dz > 0 more z for
@@ -29,16 +27,13 @@ type step struct {
 	dz, dg int64
 }
 
-// open makes the steps of all jobs and returns the value of a choice within
-// limit: every step that fits is taken, in order.
-func (r *relaxation) open(s *stages, limit int64) int64 {
-	r.s, r.steps, r.greedy = s, r.steps[:0], r.greedy[:0]
-	r.left, r.z, r.g, r.value = len(s.jobs), 0, 0, 0
-	for k := range s.jobs {
-		o := s.options[s.first[k]:s.first[k+1]]
+// open makes the steps of all jobs.
+func (r *relaxation) open(all *options) {
+	r.o, r.steps, r.z, r.g = all, r.steps[:0], 0, 0
+	for k := range all.jobs {
+		o := all.of(k)
 		r.z += o[0].z
 		r.g += o[0].g
-		r.greedy = append(r.greedy, s.first[k])
 		h := append(r.hull[:0], 0)
 		for i := 1; i < len(o); i++ {
 			for len(h) > 1 && !steeper(o[h[len(h)-2]], o[h[len(h)-1]], o[i]) {
@@ -48,25 +43,32 @@ func (r *relaxation) open(s *stages, limit int64) int64 {
 		}
 		for i := 1; i < len(h); i++ {
 			a, b := o[h[i-1]], o[h[i]]
-			r.steps = append(r.steps, step{k, s.first[k] + h[i], b.z - a.z, a.g - b.g})
+			r.steps = append(r.steps, step{k, all.first[k] + h[i], b.z - a.z, a.g - b.g})
 		}
 		r.hull = h
 	}
 	slices.SortFunc(r.steps, func(a, b step) int {
 		return cmp.Or(-compareProducts(a.dg, b.dz, b.dg, a.dz), cmp.Compare(a.k, b.k), cmp.Compare(a.to, b.to))
 	})
-	z := r.z
-	r.value = r.g
+}
+
+// greedy puts a choice within limit into chosen and returns its g: every step that
+// fits is taken, in order.
+func (r *relaxation) greedy(limit int64, chosen []int) int64 {
+	r.at = append(r.at[:0], r.o.first[:len(r.o.jobs)]...)
+	z, g := r.z, r.g
 	for _, st := range r.steps {
-		from := &s.options[r.greedy[st.k]]
-		to := &s.options[st.to]
+		from, to := &r.o.list[r.at[st.k]], &r.o.list[st.to]
 		if z+to.z-from.z <= limit && to.g < from.g {
 			z += to.z - from.z
-			r.value += to.g - from.g
-			r.greedy[st.k] = st.to
+			g += to.g - from.g
+			r.at[st.k] = st.to
 		}
 	}
-	return r.value
+	for k, j := range r.o.jobs {
+		chosen[j] = int(r.o.list[r.at[k]].index)
+	}
+	return g
 }
 
 // steeper reports whether a-b falls more steeply than b-c.
@@ -83,10 +85,9 @@ func compareProducts(a, b, c, d int64) int {
 
 // leave says that job k is run over now.
 func (r *relaxation) leave(k int) {
-	o := &r.s.options[r.s.first[k]]
+	o := &r.o.of(k)[0]
 	r.z -= o.z
 	r.g -= o.g
-	r.left = k
 	w := 0
 	for _, st := range r.steps {
 		if st.k < k {

@@ -1,0 +1,80 @@
+package selection
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// option is an alternative that no other of its job beats: z is what the limit
+// bounds, g what is minimised.
+type option struct {
+	z, g  int64
+	index int32
+}
+
+// options are those of the jobs that have alternatives; a job's are in order of
+// z, and g falls.
+type options struct {
+	list  []option
+	jobs  []int
+	first []int // list[first[k]:first[k+1]] are those of jobs[k]
+}
+
+// open makes the options of the jobs: alternatives that end by most and that no
+// other beats in z and g; of equal ones the lowest. It reports false iff some
+// job has alternatives and none ends by then.
+func (o *options) open(jobs [][]Alternative, most bourse.Time, z, g criterion) bool {
+	o.clear()
+	for j, alternatives := range jobs {
+		if len(alternatives) == 0 {
+			continue
+		}
+		at := len(o.list)
+		for i := range alternatives {
+			if a := &alternatives[i]; a.End <= most {
+				o.list = append(o.list, option{z(a), g(a), int32(i)})
+			}
+		}
+		mine := o.list[at:]
+		if len(mine) == 0 {
+			return false
+		}
+		slices.SortFunc(mine, func(x, y option) int {
+			return cmp.Or(cmp.Compare(x.z, y.z), cmp.Compare(x.g, y.g), cmp.Compare(x.index, y.index))
+		})
+		w := 1
+		for _, x := range mine[1:] {
+			if x.g < mine[w-1].g {
+				mine[w] = x
+				w++
+			}
+		}
+		o.list = o.list[:at+w]
+		o.close(j)
+	}
+	return true
+}
+
+func (o *options) clear() {
+	o.list, o.jobs, o.first = o.list[:0], o.jobs[:0], append(o.first[:0], 0)
+}
+
+// close says that all options of job j are in the list now.
+func (o *options) close(j int) {
+	o.jobs = append(o.jobs, j)
+	o.first = append(o.first, len(o.list))
+}
+
+// of is the options of the k-th job.
+func (o *options) of(k int) []option { return o.list[o.first[k]:o.first[k+1]] }
+
+// least is the sum of the least z.
+func (o *options) least() int64 {
+	z := int64(0)
+	for k := range o.jobs {
+		z += o.of(k)[0].z
+	}
+	return z
+}
