@@ -180,6 +180,7 @@ type (
 		Fare    Fare     `json:"fare"`
 		Limit   Credits  `json:"limit"`
 		Version uint32   `json:"version,omitempty"`
+		Flex    Flex     `json:"flex,omitzero"`
 	}
 	// LegsDisowned says that a site lists legs without a record that cost more than
 	// any process of this broker could have spent: they are not adopted.

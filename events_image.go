@@ -93,6 +93,7 @@ type (
 		Closed  bool     `json:"closed,omitempty"`
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
+		InFull  bool     `json:"inFull,omitempty"`  // given up for all of its price: the leg that was to take its place is lost
 		Undone  bool     `json:"undone,omitempty"`  // it ended after its job was given up
 		Shifts  uint32   `json:"turn,omitempty"`    // of the last LegShifted
 		Proof   Proof    `json:"proof,omitzero"`    // of the site's last answer that carried one

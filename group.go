@@ -76,6 +76,11 @@ type Requirement Machine
 // MetBy reports whether a node of machine m has all that is required.
 func (r Requirement) MetBy(m Machine) bool { return r.Unmet(m) == "" }
 
+// None reports whether nothing is required.
+func (r *Requirement) None() bool {
+	return r.Memory == 0 && r.Disk == 0 && r.GPUs == 0 && r.OS == "" && r.Arch == "" && len(r.Features) == 0
+}
+
 // Unmet names the first thing required that m lacks, "" if it lacks nothing.
 func (r Requirement) Unmet(m Machine) string {
 	switch {

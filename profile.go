@@ -193,5 +193,8 @@ func (p Profile) Levels(list []Level, scratch *[]Level, from, to Time) []Level {
 
 // Compare orders levels by start, then by end descending.
 func (l Level) Compare(m Level) int {
-	return cmp.Or(cmp.Compare(l.Start, m.Start), cmp.Compare(m.End, l.End))
+	if l.Start != m.Start { // not cmp.Or, which would do both: searches sort levels all the time
+		return cmp.Compare(l.Start, m.Start)
+	}
+	return cmp.Compare(m.End, l.End)
 }

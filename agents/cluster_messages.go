@@ -30,15 +30,17 @@ var clusterMessages = []Properties{
 // SnapshotRequest asks for the state of every group's queue.
 type SnapshotRequest struct {
 	Ref  uint64
-	Have uint64 // the version the site has; the same again is answered without the state
+	Have uint64 // the version the site has: it needs no more than what has changed since
 }
 
-// Snapshot is the state of a cluster at an instant. It shares nothing with the
-// cluster and must not be changed.
+// Snapshot is the state of a cluster at an instant, or what has changed since the
+// version that the site has. It shares nothing with the cluster and must not be changed.
 type Snapshot struct {
 	Ref     uint64
 	Version uint64
-	States  []backfill.State // one per group; nil if the version is the one the site has
+	States  []backfill.State // one per group; nil if there are Changes, or the version is the one the site has
+	Since   uint64           // where there are Changes: the version that they follow
+	Changes []backfill.Delta // one per group
 	Plans   []*sla.Image     // of groups that make promises, by group; nil where there are none
 	Room    [][]float64      // of groups that take deadlines, by group and node: the largest share that one more task may need; nil where there are none
 }

@@ -134,6 +134,11 @@ type ListedLeg struct {
 	Result  *bourse.WorkResult // settled: of work that the site has started
 	Reason  bourse.Reason      // lost: why, where the site knows more
 
+	// Of a Listing: the window that its site may move it in, where it lies once that is
+	// fixed, and the number of its last Shifted. A site of an older build names neither.
+	Flex   bourse.Flex
+	Shifts uint32
+
 	Proof bourse.Proof // the site's own, of what it said the leg is
 }
 

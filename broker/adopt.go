@@ -141,6 +141,9 @@ func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *tr
 		if paid {
 			f.Fare, f.Limit = l.Fare, l.Limit
 		}
+		if l.Leg.Leg == 0 && soundFlex(l) {
+			f.Flex = l.Flex
+		}
 		rec.record(f, out)
 		ids = append(ids, l.Leg)
 	}
@@ -202,6 +205,11 @@ func soundLeg(l *bourse.Leg) bool {
 	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
 }
 
+// soundFlex reports whether a site may move a leg in the window that it says.
+func soundFlex(l *agents.ListedLeg) bool {
+	return l.Flex.Holds(l.What.Start, l.What.End) && l.Flex.Ready >= -bourse.MaxTime && l.Flex.Due <= bourse.MaxTime
+}
+
 // maxLegs bounds the legs of a transaction that a site may speak of.
 const maxLegs = 10_000
 
@@ -218,22 +226,29 @@ func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 	if t == nil {
 		j := mem.names[f.Job]
 		if j == nil {
-			j = &job{Job: bourse.Job{Name: f.Job, User: f.User}, state: bourse.JobAbandoned, stub: true}
+			j = newJob(bourse.Job{Name: f.Job, User: f.User})
+			j.state, j.stub = bourse.JobAbandoned, true
 			j.Deadline = bourse.Never
 			mem.jobs = append(mem.jobs, j)
 			mem.names[j.Name] = j
 		}
-		t = &transaction{id: f.Leg.Tx, job: j, few: &none}
+		t = &transaction{id: mem.texts.id(f.Leg.Tx), job: j, few: &none}
 		mem.txs.keep(t)
 	}
 	t.sites = slices.Clone(t.sites) // they may be those of a fact, of an image
 	for len(t.legs) <= f.Leg.Leg {  // of those between nothing is known
-		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})
+		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true, oddities: &noOddities})
 		t.sites = append(t.sites, "")
 	}
 	amount := f.Fare.Total()
-	t.sites[f.Leg.Leg] = f.Site
-	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: bourse.Held, priced: true, version: f.Version}
+	t.sites[f.Leg.Leg] = mem.texts.one(f.Site)
+	f.What.Group = mem.texts.one(f.What.Group)
+	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: bourse.Held, priced: true, version: f.Version, oddities: &noOddities}
+	if alone := len(t.legs) == 1; alone && f.Flex.Due > 0 {
+		t.own().flex = f.Flex
+	} else if !alone && t.flex.Due > 0 { // several legs have one start
+		t.own().flex = bourse.Flex{}
+	}
 	if f.State == bourse.Prepared {
 		t.legs[f.Leg.Leg].state = bourse.Prepared
 	}

@@ -40,7 +40,7 @@ func (ask *asking) sitesFor(now bourse.Time, j *job, terms planning.Terms) []age
 	if !ask.inTurn() {
 		return ask.peers.usable(nil)
 	}
-	in := &planning.Input{From: now.Add(ask.cfg.Lead), Horizon: now.Add(ask.cfg.Horizon), Terms: terms, Jobs: []planning.Job{{Request: j.Request}}}
+	in := &planning.Input{From: now.Add(ask.cfg.Lead), Horizon: now.Add(ask.cfg.Horizon), Terms: terms, Jobs: []planning.Job{{Request: j.request()}}}
 	ids := ask.sites(ask.cycles, in)
 	for _, t := range j.txs {
 		for i := range t.legs {

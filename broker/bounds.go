@@ -191,9 +191,9 @@ func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse
 	for _, z := range j.Sizes {
 		nodes = min(nodes, z.Nodes)
 	}
-	at := max(from, j.Ready)
+	at, r := max(from, j.Ready), j.request()
 	for range maxSteps {
-		legs := []bourse.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(j.Shortest()))}}
+		legs := []bourse.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(r.Shortest()))}}
 		next := bourse.Time(0)
 		for _, b := range list {
 			x := legs

@@ -119,6 +119,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		}
 	}
 	if !b.lives.ended() {
+		b.intake.tellFallen(out)
 		b.intake.reviewTouched(now, out)
 		b.scheduler.wake(now, out)
 	}

@@ -72,7 +72,7 @@ func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agen
 // there is no room.
 func (j *job) heard(from agents.ID) bool {
 	if j.askers == nil {
-		j.askers = new([]agents.ID)
+		j.own().askers = new([]agents.ID)
 	}
 	list := *j.askers
 	if slices.Contains(list, from) {
@@ -108,5 +108,5 @@ func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 	for _, id := range *j.askers {
 		out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
 	}
-	j.askers = nil
+	j.own().askers = nil
 }

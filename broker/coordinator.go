@@ -48,7 +48,8 @@ type losses struct {
 // heard while another one can still be found.
 type watcher struct {
 	*memory
-	co *coordinator
+	co      *coordinator
+	watches watches
 }
 
 // newCoordinator is one that tells a listener, by what is remembered.
@@ -64,6 +65,7 @@ func newCoordinator(mem *memory, to listener) *coordinator {
 // step takes what operators and sites say of transactions and of the sites themselves,
 // and the coordinator's own alarms. It reports false if it is nothing of the kind.
 func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
+	defer co.watcher.arm(out) // a decision is never made elsewhere
 	switch m := m.(type) {
 	case agents.SiteLost:
 		co.losses.siteLost(now, from, m, out)
@@ -81,6 +83,8 @@ func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, o
 		co.recovery.listenDue(now, out)
 	case presenceDue:
 		co.watcher.presenceDue(now, m, out)
+	case watchesDue:
+		co.watcher.watchesDue(now, m, out)
 	case watchDue:
 		co.watcher.watchDue(now, m, out)
 	case lateDue:

@@ -49,7 +49,7 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
 		case t.state == bourse.TxCommitted && t.releases(l):
-			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken})
+			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken || l.inFull})
 		case t.state != bourse.TxAborted || l.state > bourse.Prepared:
 		case i < t.sent:
 			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation})

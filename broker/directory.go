@@ -13,6 +13,7 @@ import (
 type directory struct {
 	byID map[agents.ID]*peer
 	ids  []agents.ID // in order of name
+	word bourse.Time // when gossip last named one, in this life; 0: it has not
 }
 
 // get is the site of that address, nil if it is not known.
@@ -70,6 +71,14 @@ func (d *directory) usable(list []agents.ID) []agents.ID {
 func (d *directory) listening() bool {
 	return d.some(func(p *peer) bool { return p.member && !p.listed && p.lost == nil })
 }
+
+// settling is how long after gossip has named a site others may still follow: a
+// federation of a thousand that comes up at once, and a broker that comes to one,
+// has found all its members within 20 s.
+const settling = 30 * bourse.Second
+
+// settled reports whether gossip has named all sites, as far as can be known.
+func (d *directory) settled(now bourse.Time) bool { return d.word == 0 || now >= d.word.Add(settling) }
 
 // serves reports whether a site is asked for anything new.
 func (d *directory) serves(site string) bool {

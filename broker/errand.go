@@ -59,12 +59,12 @@ func (errandDue) Kind() string { return "ErrandDue" }
 func (ers *errands) newErrand(e *errand) {
 	ers.errandSeq++
 	e.ref = errandRef | ers.errandSeq
-	e.job.errand = e
+	e.job.own().errand = e
 	ers.list = append(ers.list, e)
 }
 
 func (ers *errands) finish(e *errand) {
-	e.job.errand = nil
+	e.job.own().errand = nil
 	ers.list = slices.DeleteFunc(ers.list, func(x *errand) bool { return x == e })
 }
 

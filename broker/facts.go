@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/bourse-grid/bourse"
@@ -18,6 +17,7 @@ func (mem *memory) record(f agents.Fact, out *agents.Outbox) {
 func (mem *memory) Replay(at bourse.Time, f agents.Fact) {
 	mem.now = at
 	mem.apply(f)
+	mem.fallen = nil // it was told then, or is no news any more
 }
 
 // apply brings the lasting state up to a fact. It sends nothing and depends on
@@ -31,7 +31,7 @@ func (mem *memory) applyFact(f agents.Fact) {
 	case bourse.SubmissionRefused:
 	case bourse.JobPostponed:
 		j := mem.names[f.Job]
-		j.reason = f.Reason
+		j.because(f.Reason)
 		mem.queue.look(j)
 		if f.Final {
 			mem.become(j, bourse.JobAbandoned)
@@ -81,7 +81,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
 		j := mem.names[f.Job]
-		j.reason = f.Reason
+		j.because(f.Reason)
 		for _, t := range j.txs {
 			if f.Wish {
 				t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
@@ -93,8 +93,8 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.settle(j)
 	case bourse.JobCancelled:
 		j := mem.names[f.Job]
-		if j.reason = f.Reason; !f.Reason.Refused() {
-			j.reason = reason(bourse.Withdrawn, "its user has given it up")
+		if j.because(f.Reason); !f.Reason.Refused() {
+			j.because(reason(bourse.Withdrawn, "its user has given it up"))
 		}
 		for _, t := range j.txs {
 			t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
@@ -138,7 +138,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 	j := mem.names[f.Job.Name]
 	if j == nil {
-		j = &job{}
+		j = newJob(bourse.Job{})
 		mem.jobs = append(mem.jobs, j)
 		mem.names[f.Job.Name] = j
 	}
@@ -147,7 +147,10 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 		tally{mem}.countJob(j, -1)
 		defer tally{mem}.countJob(j, 1)
 	}
-	j.Job, j.asked, j.stub = f.Job, nil, false
+	mem.texts.take(j, f.Job)
+	if j.stub = false; j.asked != nil {
+		j.own().asked = nil
+	}
 	mem.link(j)
 	if j.state == bourse.JobAbandoned || j.last == nil { // a leg of a stub may still run
 		j.state = bourse.JobAbandoned
@@ -157,7 +160,7 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 
 // applyBegun opens a transaction and makes its limits pending.
 func (mem *memory) applyBegun(f bourse.TxBegun) {
-	t := begun(f, mem.names[f.Job])
+	t := begun(f, mem.names[f.Job], &mem.texts)
 	for i := range t.legs {
 		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
 		mem.peers.ensure(mem.now, t.site(i))
@@ -171,8 +174,11 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 }
 
 // begun is a transaction as it begins.
-func begun(f bourse.TxBegun, j *job) *transaction {
-	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)), few: &none}
+func begun(f bourse.TxBegun, j *job, x *texts) *transaction {
+	t := &transaction{id: x.id(f.Tx), job: j, sites: make([]string, len(f.Sites)), number: f.Alternative, legs: make([]txLeg, len(f.Legs)), few: &none}
+	for i := range f.Sites {
+		t.sites[i] = x.one(f.Sites[i])
+	}
 	if f.Repairs != (bourse.LegID{}) || len(f.Spare) > 0 || f.Flex != (bourse.Flex{}) || f.Offer != 0 || f.Request.Nodes > 0 {
 		t.few = &few{repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
 	}
@@ -181,10 +187,11 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 		t.own().request = &request
 	}
 	for i := range t.legs {
-		t.legs[i] = txLeg{what: f.Legs[i], limit: f.Limits[i]}
+		t.legs[i] = txLeg{what: f.Legs[i], limit: f.Limits[i], oddities: &noOddities}
+		t.legs[i].what.Group = x.one(f.Legs[i].Group)
 		if i < len(f.Replaces) {
 			if old := f.Replaces[i]; old != (bourse.LegID{}) {
-				t.legs[i].old = &old
+				t.legs[i].own().old = &old
 			}
 		}
 	}
@@ -210,7 +217,7 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 	t := mem.txs.get(f.Tx)
 	j := t.job
 	mem.touch(j)
-	t.reason = f.Reason
+	t.because(f.Reason)
 	if !f.Commit {
 		mem.applyAborted(t)
 		return
@@ -233,7 +240,7 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 		t.givenUp = bourse.GivenUpByUser
 		return
 	}
-	j.reason = bourse.Reason{}
+	j.because(bourse.Reason{})
 	mem.become(j, bourse.JobPlaced)
 }
 
@@ -249,50 +256,12 @@ func (mem *memory) applyAborted(t *transaction) {
 	}
 }
 
-// applyMoved has a window take the place of the one that its job had, which is
-// kept until the new one is confirmed.
-func (mem *memory) applyMoved(t *transaction) {
-	j := t.job
-	if j.asked == nil {
-		was := j.Job
-		j.asked = &was
-	}
-	*t.request, j.Request = j.Request, *t.request
-	for _, old := range j.txs {
-		old.apart, old.givenUp = true, max(old.givenUp, bourse.GivenUpByUser)
-		for i := range old.legs {
-			old.legs[i].moved = true
-		}
-	}
-	j.txs = nil
-}
-
-// replaceBy gives up legs of the window that a move of several legs, or of one that is
-// confirmed, has replaced: those whose place a leg takes that is confirmed, or lost, and
-// those whose place none takes.
-func (mem *memory) replaceBy(t *transaction) {
-	taken := map[bourse.LegID]bool{}
-	for k := range t.legs {
-		if !t.legs[k].closed {
-			taken[t.legs[k].replaces()] = true
-		}
-	}
-	for _, old := range mem.txs.all() {
-		if old.job != t.job || old == t || !old.apart {
-			continue
-		}
-		for k := range old.legs {
-			if !taken[old.leg(k)] {
-				old.legs[k].moved = false
-			}
-		}
-	}
-}
-
 // applyReversed turns a COMMIT that took effect nowhere into ABORT.
 func (mem *memory) applyReversed(f bourse.TxReversed) {
 	t := mem.txs.get(f.Tx)
-	t.state, t.reason, t.job.reason = bourse.TxAborted, f.Reason, f.Reason
+	t.state = bourse.TxAborted
+	t.because(f.Reason)
+	t.job.because(f.Reason)
 	mem.touch(t.job)
 	for i := range t.legs {
 		if !t.legs[i].closed {
@@ -315,29 +284,6 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 	mem.settle(t.job)
 }
 
-// restore puts back the window that a move was to replace.
-func (mem *memory) restore(t *transaction) {
-	j := t.job
-	if o := t.accepted(); o != nil {
-		o.State, o.Reason = bourse.OfferRejected, cmp.Or(t.reason, j.reason)
-	}
-	j.Request = *t.request
-	t.own().request, j.reason = nil, bourse.Reason{}
-	for _, old := range mem.txs.all() {
-		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
-			continue
-		}
-		old.apart, old.givenUp = false, bourse.Kept
-		if j.state == bourse.JobWithdrawn { // before it was known that the move came to nothing
-			old.givenUp = bourse.GivenUpByUser
-		}
-		for i := range old.legs {
-			old.legs[i].moved = false
-		}
-		j.txs = append(j.txs, old)
-	}
-}
-
 // applyClosed posts what an acknowledged COMMIT costs. A committed leg that its
 // site does not have is Lost and costs nothing.
 func (mem *memory) applyClosed(f bourse.LegClosed) {
@@ -348,22 +294,25 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
 		mem.accounts.Post(f.Leg)
-		if t.request != nil {
+		if t.replaces() {
 			mem.replaceBy(t)
 		}
 	case t.state == bourse.TxCommitted:
 		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
 		mem.accounts.Void(f.Leg)
 		if f.Reason.Refused() {
-			t.job.reason = f.Reason
+			t.job.because(f.Reason)
 		}
 		switch {
 		case t.request == nil:
 		case len(t.legs) == 1 && !t.apart: // a move that came to nothing
 			t.job.drop(t)
 			t.apart = true
-			mem.restore(t)
-		case t.charged() || t.over():
+			if mem.restore(t); len(t.job.txs) == 0 && !t.job.stub { // what it was to take the place of is gone
+				t.job.because(f.Reason)
+				mem.fallen = append(mem.fallen, t.job)
+			}
+		case t.replaces():
 			mem.replaceBy(t)
 		}
 		mem.settle(t.job)
@@ -390,11 +339,11 @@ func (mem *memory) applyDone(f bourse.LegDone) {
 		l.state = bourse.Settled
 	}
 	if back := f.Refund.Plus(f.Penalty); back > 0 {
-		l.back = l.back.Plus(back)
+		l.own().back = l.back.Plus(back)
 		mem.accounts.Refund(t.job.User, t.sites[f.Leg.Leg], back)
 	}
 	if f.Reason.Refused() {
-		t.job.reason = f.Reason
+		t.job.because(f.Reason)
 	}
 	mem.settle(t.job)
 }

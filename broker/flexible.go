@@ -26,6 +26,12 @@ func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
 	return w
 }
 
+// flex is the freedom that its only leg leaves its site, by what it asks for now.
+func (j *job) flex(legs []bourse.Leg) bourse.Flex {
+	r := j.request()
+	return flexOf(&r, legs)
+}
+
 // placed reports whether a site has placed a leg where it may: as long as was
 // asked, and within its window. B70.
 func (t *transaction) placed(l *txLeg, m agents.Held) bool {
@@ -48,10 +54,17 @@ func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agen
 	}
 }
 
+// shifted is what a site that lists a leg has said last of its place. It repeats that
+// only until it is noted, which a broker with an older journal has forgotten. Row B58.
+func (s *sighting) shifted() agents.Shifted {
+	return agents.Shifted{Leg: s.Leg, Start: s.What.Start, End: s.What.End, Shifts: s.Shifts, Fixed: s.Flex.Due > 0 && !s.Flex.Movable(s.What)}
+}
+
 // applyShifted has a leg lie where its site has moved it.
 func (mem *memory) applyShifted(f bourse.LegShifted) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
-	l.what.Start, l.what.End, l.shifts = f.Start, f.End, f.Shifts
+	l.what.Start, l.what.End = f.Start, f.End
+	l.own().shifts = f.Shifts
 	if f.Fixed {
 		flex := &t.own().flex
 		flex.Ready, flex.Due = f.Start, f.End

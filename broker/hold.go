@@ -20,7 +20,10 @@ func (co *coordinator) newTx(j *job, legs int) bourse.TxBegun {
 func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, serial bool, out *agents.Outbox) *transaction {
 	co.record(f, out)
 	t := co.txs.get(f.Tx)
-	t.serial, t.run, t.resolved, t.sent = serial, run, true, 0
+	t.serial, t.resolved, t.sent = serial, true, 0
+	if run != nil {
+		t.own().run = run
+	}
 	co.patient(now, t, co.cfg.within(now, t, co.cfg.Hold), out)
 	co.hold(now, t, out)
 	for !t.serial && t.sent < len(t.legs) {

@@ -69,8 +69,8 @@ func (mem *memory) listed(f *bourse.BrokerImage, from, to int) {
 }
 
 func (j *job) image() bourse.JobMemory {
-	m := bourse.JobMemory{Job: j.Job, State: j.state, Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
-	if !same(j.submitted(), &j.Job) {
+	m := bourse.JobMemory{Job: j.whole(), State: j.state, Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
+	if j.asked != nil && !same(j.asked, &m.Job) {
 		m.Asked = *j.asked
 	}
 	if j.last != nil {
@@ -99,7 +99,7 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 			m.Replaces[i] = l.replaces()
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,
+			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, InFull: l.inFull, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,
 			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne,
 			Names: x.names, Meeting: x.meeting, Token: x.token, Result: x.result})
 	}
@@ -141,6 +141,7 @@ func (mem *memory) load(f bourse.BrokerImage) {
 	for i, j := range mem.jobs {
 		j.last = mem.txs.get(mem.lasts[i])
 	}
+	mem.txs.replaceAll()
 	mem.queue.served(mem.lines)
 	mem.lasts, mem.lines = nil, nil
 	for _, j := range mem.jobs {
@@ -176,10 +177,13 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 }
 
 func (mem *memory) loadJob(m *bourse.JobMemory) {
-	j := &job{Job: m.Job, state: bourse.JobAbandoned, stub: m.Stub, reason: m.Reason}
+	j := newJob(bourse.Job{})
+	mem.texts.take(j, m.Job)
+	j.state, j.stub = bourse.JobAbandoned, m.Stub
+	j.because(m.Reason)
 	if m.Asked.Name != "" {
 		asked := m.Asked
-		j.asked = &asked
+		j.own().asked = &asked
 	}
 	mem.jobs, mem.lasts = append(mem.jobs, j), append(mem.lasts, m.Last)
 	mem.names[j.Name] = j
@@ -190,20 +194,25 @@ func (mem *memory) loadJob(m *bourse.JobMemory) {
 	}
 	j.since, j.ended = m.Since, m.Ended
 	if len(m.Offers) > 0 {
-		j.offers = &offers{slices.Clone(m.Offers)}
+		j.own().offers = &offers{slices.Clone(m.Offers)}
 	}
 }
 
 func (mem *memory) loadTx(m bourse.TxMemory) {
-	t := begun(m.TxBegun, mem.names[m.Job])
-	t.state, t.givenUp, t.apart, t.reason = m.State, m.GivenUp, m.Detached, m.Reason
+	t := begun(m.TxBegun, mem.names[m.Job], &mem.texts)
+	t.state, t.givenUp, t.apart = m.State, m.GivenUp, m.Detached
+	t.because(m.Reason)
 	mem.txs.keep(t)
 	for i, r := range m.Memory {
 		l := &t.legs[i]
-		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
+		l.state, l.fare, l.end, l.version = r.State, r.Fare, r.End, r.Version
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
-		l.shifts, l.undone, l.proof = r.Shifts, r.Undone, r.Proof
-		l.claim, l.given, l.borne = r.Claim, r.Claim || r.Settled, r.Borne
+		l.inFull, l.undone, l.proof = r.InFull, r.Undone, r.Proof
+		l.claim, l.given = r.Claim, r.Claim || r.Settled
+		if r.Shifts > 0 || r.Back != 0 || r.Borne != 0 {
+			own := l.own()
+			own.shifts, own.back, own.borne = r.Shifts, r.Back, r.Borne
+		}
 		l.know(realLeg{r.Names, r.Meeting, r.Token, r.Result})
 		if t.sites[i] == "" {
 			continue

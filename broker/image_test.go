@@ -2,6 +2,7 @@ package broker
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -61,6 +62,69 @@ func TestImage_HoldsWhoHasLeft(t *testing.T) {
 			if x.now = at; x.scheduler.someAway() != want {
 				t.Errorf("at %v a site is away: %t, want %t", at, !want, want)
 			}
+		}
+	}
+}
+
+// An image of an earlier build keeps legs that a move has long replaced: those whose place
+// none takes, or whose replacement was lost. They are given up once it is read; what a move
+// is still to take the place of is kept.
+func TestImage_OfAnEarlierBuildGivesUpWhatAMoveHasReplaced(t *testing.T) {
+	t.Parallel()
+	id := func(seq uint64) bourse.TxID { return bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq} }
+	kept := bourse.LegRecord{State: bourse.Confirmed, Priced: true, Charged: true, Closed: true, Moved: true, Version: 1}
+	new := kept
+	new.Moved = false
+	back, lost, asked := kept, bourse.LegRecord{State: bourse.Lost, Priced: true, Closed: true}, bourse.LegRecord{State: bourse.Held, Priced: true}
+	back.State = bourse.Released
+	window := func(seq uint64, replaces []bourse.LegID, legs ...bourse.LegRecord) bourse.TxMemory {
+		m := bourse.TxMemory{State: bourse.TxCommitted, Memory: legs}
+		m.TxBegun = bourse.TxBegun{Tx: id(seq), Job: "wave", Alternative: 1, Replaces: replaces}
+		if replaces != nil {
+			m.TxBegun.Request = bourse.Request{Nodes: 8}
+		}
+		for i := range legs {
+			m.Sites, m.Limits = append(m.Sites, []string{"north", "south", "west"}[i]), append(m.Limits, bourse.Credit)
+			m.Legs = append(m.Legs, bourse.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec})
+		}
+		return m
+	}
+	moved := func(m bourse.TxMemory) bourse.TxMemory { m.Detached, m.GivenUp = true, bourse.GivenUpByUser; return m }
+	first := []bourse.LegID{{Tx: id(1)}, {Tx: id(1), Leg: 1}}
+	for name, c := range map[string]struct {
+		txs  []bourse.TxMemory
+		want string // of the first two windows, leg by leg: kept, given up, in full
+	}{
+		"what none replaces":               {[]bourse.TxMemory{moved(window(1, nil, back, kept)), window(2, first[:1], new)}, "over up | kept"},
+		"a replacement that was lost":      {[]bourse.TxMemory{moved(window(1, nil, back, kept)), window(2, first, new, lost)}, "over full | kept over"},
+		"all were":                         {[]bourse.TxMemory{moved(window(1, nil, kept, kept, kept)), window(2, first, lost, lost)}, "full full full | over over"},
+		"under way":                        {[]bourse.TxMemory{moved(window(1, nil, kept, kept, kept)), window(2, first, asked, asked)}, "kept kept kept | kept kept"},
+		"one confirmed, one under way":     {[]bourse.TxMemory{moved(window(1, nil, back, kept, kept)), window(2, first, new, asked)}, "over kept up | kept kept"},
+		"and the next one is under way":    {[]bourse.TxMemory{moved(window(1, nil, back, kept)), moved(window(2, first[:1], kept)), window(3, []bourse.LegID{{Tx: id(2)}}, asked)}, "over up | kept"},
+		"and the next one has replaced it": {[]bourse.TxMemory{moved(window(1, nil, back, kept)), moved(window(2, first[:1], kept)), window(3, []bourse.LegID{{}}, new)}, "over up | up"},
+	} {
+		b := New(testConfig())
+		b.Replay(0, bourse.BrokerImage{Seq: 3, Lives: []bourse.BrokerLife{{LifeBegun: bourse.LifeBegun{Incarnation: 1, Nonce: 1}, High: 3}}, Txs: c.txs,
+			Jobs: []bourse.JobMemory{{Job: bourse.Job{Name: "wave", User: "ana", Request: bourse.Request{Nodes: 8}}, State: bourse.JobPlaced}}})
+		var got []string
+		for _, x := range b.txs.all()[:2] {
+			var legs []string
+			for i := range x.legs {
+				l, word := &x.legs[i], "kept"
+				switch {
+				case l.state.Terminal():
+					word = "over"
+				case x.releases(l) && l.inFull:
+					word = "full"
+				case x.releases(l):
+					word = "up"
+				}
+				legs = append(legs, word)
+			}
+			got = append(got, strings.Join(legs, " "))
+		}
+		if got := strings.Join(got, " | "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

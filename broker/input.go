@@ -26,7 +26,7 @@ func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 func (c *cycle) requests(t planning.Terms) *planning.Input {
 	in := &planning.Input{From: c.from, Horizon: c.horizon, Terms: t, Jobs: make([]planning.Job, len(c.entries))}
 	for i := range c.entries {
-		in.Jobs[i].Request = c.entries[i].job.Request
+		in.Jobs[i].Request = c.entries[i].job.request()
 	}
 	return in
 }
@@ -35,7 +35,7 @@ func (c *cycle) requests(t planning.Terms) *planning.Input {
 // the jobs that it comes after allow, and early enough for those that come after
 // it, on the fastest nodes that are offered for them.
 func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.Request {
-	r := j.Request
+	r := j.request()
 	if at, ok := j.follows(); ok {
 		r.Ready = max(r.Ready, at)
 	}
@@ -56,7 +56,8 @@ func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Ti
 			continue
 		}
 		by := s.latest(sites, memo)
-		if takes, ok := planning.Quickest(sites, &s.Request); ok && by < bourse.Never {
+		r := s.request()
+		if takes, ok := planning.Quickest(sites, &r); ok && by < bourse.Never {
 			t = min(t, by.Add(-takes-s.Gap))
 		}
 	}

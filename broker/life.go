@@ -101,6 +101,7 @@ func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	if !again {
 		return
 	}
+	rec.co.watcher.begin()
 	for _, t := range rec.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
@@ -116,6 +117,7 @@ func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	rec.began = now
 	out.Alarm(now.Add(listWait), listenDue{})
 	rec.resolveAll(now, nil, out) // without sites there is nobody to ask
+	rec.co.watcher.arm(out)
 }
 
 // listWait is how long a life waits for all members to list their legs before it
@@ -365,6 +367,7 @@ func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outb
 // catchUp brings a leg up to what its site has listed.
 func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
+	shifts := l.shifts
 	if !s.heard || l.state.Terminal() && l.closed {
 		return
 	}
@@ -387,6 +390,7 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		rec.co.lose(now, t, i, s.Refund, s.Penalty, lost, out)
 	case took(s):
 		rec.co.closed(now, t, l, t.leg(i), true, out)
+		rec.co.shifted(now, t, l, s.shifted(), out)
 		switch s.State {
 		case bourse.Running:
 			rec.co.started(now, t, i, out)
@@ -397,7 +401,7 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}
 	}
-	rec.co.keepProof(t.leg(i), s.Proof, false, out)
+	rec.co.keepProof(t.leg(i), s.Proof, l.shifts > shifts, out)
 }
 
 // givenBack has a job wait again of whose window a site lists a part as released, and this

@@ -283,7 +283,7 @@ func (mem *memory) applySettled(f bourse.ClaimSettled) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
-	l.borne += more
+	l.own().borne += more
 	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 

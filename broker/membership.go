@@ -34,6 +34,7 @@ const maxName = 100
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
+		b.peers.word = now
 		p.stands.ask(id, out) // it may be another life of it, which knows no readers
 		return
 	}
@@ -41,6 +42,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 		b.stray++
 		return
 	}
+	b.peers.word = now
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
@@ -57,10 +59,13 @@ func (b *Broker) welcome(id agents.ID) bool {
 
 // someAway reports whether a site is left out of this cycle that may be in a
 // later one: it has not listed its legs, has joined since the cycle began, or has
-// left, no longer than a horizon ago. That a site has left is only a hint, and no
-// job is given up for good on a hint. Row B65. Of sites that are asked in turn see
-// asking.elsewhere.
+// left, no longer than a horizon ago; or gossip has named one just now, and may not
+// have named all. That a site has left is only a hint, and no job is given up for
+// good on a hint. Row B65. Of sites that are asked in turn see asking.elsewhere.
 func (sch *scheduler) someAway() bool {
+	if !sch.peers.settled(sch.now) {
+		return true
+	}
 	inTurn := sch.asking.inTurn()
 	return sch.peers.some(func(p *peer) bool {
 		_, asked := sch.index[p.id]

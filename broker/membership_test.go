@@ -141,3 +141,28 @@ func TestSkew_ASiteWhoseClockIsOffIsNamed(t *testing.T) {
 		t.Errorf("the job is told %q", v.Reason)
 	}
 }
+
+// A federation that comes up all at once is named site by site: a job that needs
+// them all, and comes between the first and the last, is not given up.
+func TestMembership_NoJobIsGivenUpWhileSitesStillJoin(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 3_600_000), newFakeSite("south", 4, 3_600_000)
+	cfg := testConfig()
+	cfg.Cycle = 2 * bourse.Second
+	w := newTestWorld(t, cfg, north, south)
+	w.Post(10*sec, "broker:vo1", agents.SiteJoined{Site: "site:north"})
+	w.submit(11*sec, testJob("both", 8, 100*bourse.Second, 99*bourse.Credit))
+	w.submit(11*sec, testJob("more", 9, 100*bourse.Second, 99*bourse.Credit))
+	w.Run(15 * sec)
+	if v := w.job("both"); v.State != bourse.JobWaiting {
+		t.Fatalf("one site of two has joined a second ago, and a job for both is %v: %v", v.State, v.Reason)
+	}
+	w.Post(20*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
+	w.Run(1500 * sec)
+	if v := w.job("both"); v.State != bourse.JobPlaced && v.State != bourse.JobDone {
+		t.Errorf("both sites have joined, and a job for both is %v: %v", v.State, v.Reason)
+	}
+	if v := w.job("more"); v.State != bourse.JobAbandoned {
+		t.Errorf("a job for more than all sites is %v long after the last has joined", v.State)
+	}
+}

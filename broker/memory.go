@@ -25,6 +25,8 @@ type memory struct {
 	cycles   uint64 // closed so far
 	works    int    // bytes that the work of the jobs takes
 
+	texts texts
+
 	// Of this life.
 	now     bourse.Time       // of the step under way, or of the fact that is replayed
 	began   bourse.Time       // this life
@@ -32,6 +34,7 @@ type memory struct {
 	early   uint64            // words of sites about work whose time has not come
 	stale   bool              // a site has joined or left since a cycle has listed them
 	touched []*job            // in this step, of those that come after others or others after them
+	fallen  []*job            // in this step, that have lost their windows though nobody has given them up; stubs anyhow
 	lasts   []bourse.TxID     // of each job its latest try, while an image is read
 	lines   []bourse.UserLine // the order in which users are served, likewise
 	// of an image of an earlier version, while it is read: what its transactions take is not in it
@@ -56,6 +59,7 @@ func (mem *memory) reset() {
 	mem.pacing, mem.budget = pacing{}, budget{}
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
+	mem.texts = newTexts()
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
 	mem.tenancy, mem.usage = tenancy{file: mem.cfg.holders()}, usage{}
 	mem.termsChanged()
@@ -92,20 +96,26 @@ func (mem *memory) settle(j *job) {
 		}
 	}
 	if whole {
-		j.reason, j.ended = bourse.Reason{}, j.lastEnd()
+		j.because(bourse.Reason{})
+		j.ended = j.lastEnd()
 		mem.become(j, bourse.JobDone)
 		return
 	}
+	kept := len(j.txs) > 0 // nobody has given it up
 	for _, t := range j.txs {
+		kept = kept && t.givenUp == bourse.Kept
 		t.apart = true
 	}
 	j.txs = nil
+	if kept || j.stub {
+		mem.fallen = append(mem.fallen, j)
+	}
 	if j.stub {
 		mem.become(j, bourse.JobAbandoned)
 		return
 	}
 	if !j.reason.Refused() {
-		j.reason = reason(bourse.Busy, "its window was lost")
+		j.because(reason(bourse.Busy, "its window was lost"))
 	}
 	mem.become(j, bourse.JobWaiting)
 }

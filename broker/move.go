@@ -18,7 +18,8 @@ func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModif
 		return
 	}
 	j := ers.names[m.Job]
-	want := j.Job
+	want := j.whole()
+	has := want.Request
 	want.Request = m.Request
 	fill(&want)
 	if e := j.errand; e != nil {
@@ -27,13 +28,13 @@ func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModif
 		}
 		return // asked twice by the same: the answer to the first is on its way
 	}
-	if sameRequest(&want.Request, &j.Request) {
+	if sameRequest(&want.Request, &has) {
 		out.Send(from, agents.JobReply{Job: m.Job})
 		return
 	}
 	e := &errand{job: j, request: want.Request, asker: from}
 	ers.newErrand(e)
-	if t := ers.lies(j); t != nil && sameButFreedom(&want.Request, &j.Request) {
+	if t := ers.lies(j); t != nil && sameButFreedom(&want.Request, &has) {
 		ers.reopen(now, t, e, out)
 		return
 	}
@@ -68,7 +69,7 @@ func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 			}
 		}
 	}
-	want := j.Job
+	want := j.whole()
 	want.Request = m.Request
 	fill(&want)
 	return sense(now, &want)

@@ -14,9 +14,9 @@ import (
 func TestMove_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 	t.Parallel()
 	old := &transaction{few: &none, id: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}, sites: []string{"yacht", "yacht", "barge"}, legs: []txLeg{
-		{what: bourse.Leg{Group: "fat"}, state: bourse.Confirmed},
-		{what: bourse.Leg{Group: "thin"}, state: bourse.Confirmed, version: 3},
-		{what: bourse.Leg{Group: "main"}, state: bourse.Confirmed}}}
+		{what: bourse.Leg{Group: "fat"}, state: bourse.Confirmed, oddities: &noOddities},
+		{what: bourse.Leg{Group: "thin"}, state: bourse.Confirmed, oddities: &noOddities, version: 3},
+		{what: bourse.Leg{Group: "main"}, state: bourse.Confirmed, oddities: &noOddities}}}
 	j := &job{txs: []*transaction{old}}
 	for name, c := range map[string]struct {
 		sites, groups []string
@@ -53,7 +53,7 @@ func TestMove_GivesBackItsWindowWithThePadding(t *testing.T) {
 	g := bourse.Group{Site: "north", Name: "main", Nodes: 4, Performance: bourse.Unit, Padding: 2 * bourse.Minute}
 	free := bourse.NewProfile(0, 4)
 	free.Add(start.Add(-g.Padding), end.Add(g.Padding), -3)
-	held := &transaction{few: &none, sites: []string{"north"}, legs: []txLeg{{what: bourse.Leg{Group: "main", Nodes: 3, Start: start, End: end}, state: bourse.Confirmed}}}
+	held := &transaction{few: &none, sites: []string{"north"}, legs: []txLeg{{what: bourse.Leg{Group: "main", Nodes: 3, Start: start, End: end}, state: bourse.Confirmed, oddities: &noOddities}}}
 	e := &errand{job: &job{txs: []*transaction{held}}, sites: []agents.ID{"site:north"}}
 	e.poll.sites = []planning.Site{{Name: "north", Answer: planning.Usable, Groups: []agents.GroupOffer{{Group: g, Admissible: free}}}}
 	new(errands).giveBack(e, 0, 0)

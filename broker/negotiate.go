@@ -73,9 +73,8 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 		return
 	}
 	// The window that is accepted is what of the site's suits the job.
-	r := &j.Request
 	o := bourse.JobOffer{Site: t.sites[0], Leg: m.Leg, State: bourse.OfferOpen, ShiftOffer: bourse.ShiftOffer{
-		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, r.Ready), Due: min(m.Due, r.Deadline, bourse.MaxTime),
+		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, j.Ready), Due: min(m.Due, j.Deadline, bourse.MaxTime),
 		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
 	why := shi.unfit(now, t, l, &o)
 	if !why.Refused() {
@@ -102,7 +101,6 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 
 // unfit says why a leg cannot be shifted as it is offered.
 func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobOffer) bourse.Reason {
-	r := &t.job.Request
 	at, ok := t.job.follows()
 	w := bourse.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
@@ -116,7 +114,7 @@ func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.Jo
 		return reason(bourse.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
 	case o.Start < now.Add(shi.cfg.Lead):
 		return reason(bourse.Past, "%v is too soon to be had", o.Start)
-	case !w.Holds(o.Start, o.End) || o.Start < r.Ready || o.End > r.Deadline || ok && o.Start < at:
+	case !w.Holds(o.Start, o.End) || o.Start < t.job.Ready || o.End > t.job.Deadline || ok && o.Start < at:
 		return reason(bourse.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
 	}
 	return bourse.Reason{}
@@ -222,7 +220,7 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	if r := shi.limits.overBounds(j.User, []bourse.Leg{what}, price, flex, j); r.Refused() {
 		return r
 	}
-	e := &errand{job: j, request: j.Request, asker: asker}
+	e := &errand{job: j, request: j.request(), asker: asker}
 	shi.errands.newErrand(e)
 	f := shi.co.newTx(j, 1)
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []bourse.Credits{price}, e.request, o.Number
@@ -290,7 +288,7 @@ func (mem *memory) applyOffered(f bourse.ShiftOffered) {
 	j := t.job
 	o := bourse.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen}
 	if j.offers == nil {
-		j.offers = &offers{}
+		j.own().offers = &offers{}
 	}
 	list := j.offers.list
 	if n := len(list); n > 0 {

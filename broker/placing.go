@@ -81,12 +81,13 @@ func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, 
 	if len(a.Legs) > 1 {
 		f.Spare = e.spares(sch.sites, a)
 	}
-	f.Flex = flexOf(&e.job.Request, f.Legs)
+	f.Flex = e.job.flex(f.Legs)
 	var run []bourse.Duration
 	if e.job.Run > 0 {
+		whole := e.job.whole()
 		run = make([]bourse.Duration, len(a.Legs))
 		for i := range a.Legs {
-			if run[i] = e.job.RunAt(a.Size); a.Legs[i].What.Work == 0 {
+			if run[i] = whole.RunAt(a.Size); a.Legs[i].What.Work == 0 {
 				run[i] = sch.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
 			}
 		}
@@ -161,7 +162,7 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 		return bourse.Reason{}
 	}
 	legs := a.What()
-	return sch.limits.overBounds(e.job.User, legs, a.Cost, flexOf(&e.job.Request, legs), nil)
+	return sch.limits.overBounds(e.job.User, legs, a.Cost, e.job.flex(legs), nil)
 }
 
 // premium is what may be paid for a window beyond its quotes before another one, or
@@ -194,7 +195,7 @@ func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credi
 	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
 	if sch.limits.bound(e.job.User) {
 		legs := a.What()
-		spare = min(spare, sch.limits.boundLeft(e.job.User, legs, flexOf(&e.job.Request, legs))-a.Cost)
+		spare = min(spare, sch.limits.boundLeft(e.job.User, legs, e.job.flex(legs))-a.Cost)
 	}
 	list := make([]bourse.Credits, len(a.Legs))
 	for i := range a.Legs {

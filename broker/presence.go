@@ -91,7 +91,11 @@ func (wat *watcher) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox)
 		from, until, limit := wat.span(l, &m)
 		left := limit * bourse.Duration(maxAsked-m.Asked) / maxAsked
 		if at = max(at, from); m.Look == afterEnd || at.Add(left) <= until && !(m.Look == afterStart && l.state == bourse.Running) {
-			out.Alarm(at, m)
+			if t := wat.txs.get(m.Leg.Tx); m.Asked == 0 && wat.txs.known(t) {
+				wat.later(at, t, m.Leg.Leg, itsSite+watch(m.Look), m.Since)
+			} else {
+				out.Alarm(at, m)
+			}
 			return
 		}
 		m.Look, m.Asked = m.Look+1, 0

@@ -27,7 +27,7 @@ func (q *testQueue) of(user string) *userTerms {
 
 func (q *testQueue) add(user string, priority int) *job {
 	q.n++
-	j := &job{Job: bourse.Job{Name: fmt.Sprint(user, q.n), User: user, Priority: priority, Submit: bourse.Time(q.n)}}
+	j := newJob(bourse.Job{Name: fmt.Sprint(user, q.n), User: user, Priority: priority, Submit: bourse.Time(q.n)})
 	q.insert(j)
 	return j
 }

@@ -267,5 +267,6 @@ func (mem *memory) sizeOf(t *transaction) bourse.Size {
 	for i := range t.legs {
 		nodes += t.legs[i].what.Nodes
 	}
-	return t.job.SizeOn(nodes)
+	r := t.job.request()
+	return r.SizeOn(nodes)
 }

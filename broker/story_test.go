@@ -311,20 +311,20 @@ func remembered(b *Broker) (lines []string) {
 		for _, t := range j.txs {
 			ids = append(ids, t.id)
 		}
-		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.Job, j.state, j.stub, j.submitted(), j.reason, ids))
+		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.whole(), j.state, j.stub, j.submitted(), j.reason, ids))
 	}
 	for _, t := range b.txs.all() {
 		lines = append(lines, fmt.Sprintf("%v of %s %v at %v, number %d, %v, repairs %v, asks %+v, spare %+v within %v, given up %v, apart %t, offer %d",
 			t.id, t.job.Name, t.state, t.sites, t.number, t.reason, t.repairs, t.request, t.spare, t.flex, t.givenUp, t.apart, t.offer))
 		for i := range t.legs {
 			l := t.legs[i]
-			if l.real, l.late, l.vouched, l.returns = nil, false, false, false; t.legs[i].real != nil { // of this life, and what stands behind a pointer
+			if l.late, l.vouched, l.returns = false, false, false; t.legs[i].real != nil { // of this life, and what stands behind a pointer
 				lines = append(lines, fmt.Sprintf("%+v", *t.legs[i].real))
 			}
 			l.state = l.recorded(b.cfg.Explain > 0)
-			old := l.replaces()
-			l.old = nil
-			lines = append(lines, fmt.Sprintf("%v in place of %v %+v", t.leg(i), old, l))
+			old, few := l.replaces(), *l.oddities
+			l.oddities, few.old, few.real = nil, nil, nil
+			lines = append(lines, fmt.Sprintf("%v in place of %v %+v, %+v", t.leg(i), old, l, few))
 		}
 	}
 	return lines
@@ -674,9 +674,11 @@ func storyProof(t *testing.T, state bourse.LegState, text string) bourse.Proof {
 
 // listed reads "1.0=prepared:900:4:7": a leg, its state, the seconds left, its price
 // and the number of its proof; "1.0=confirmed:0:4::160:1160" says also where it lies,
-// "1.0=lost:0:4::::4:0.4" what came back and what was added.
+// "1.0=lost:0:4::::4:0.4" what came back and what was added. "+2:60:3060" behind that:
+// its last shift and the window that it may move in.
 func (s *story) listed(text string) agents.ListedLeg {
 	name, rest, _ := strings.Cut(text, "=")
+	rest, moved, flexible := strings.Cut(rest, "+")
 	f := strings.Split(rest, ":")
 	l := agents.ListedLeg{Leg: s.leg(name), Job: "wave", Version: 1}
 	if err := l.State.UnmarshalText([]byte(f[0])); err != nil {
@@ -706,6 +708,10 @@ func (s *story) listed(text string) agents.ListedLeg {
 	}
 	if len(f) > 5 && f[4] != "" { // where its site has placed it
 		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[4])/1000), bourse.Time(credits(s.t, f[5])/1000)
+	}
+	if f := strings.Split(moved, ":"); flexible {
+		l.Shifts = uint32(number(s.t, f[0]))
+		l.Flex = bourse.Flex{Ready: bourse.Time(credits(s.t, f[1]) / 1000), Due: bourse.Time(credits(s.t, f[2]) / 1000)}
 	}
 	return l
 }

@@ -36,32 +36,35 @@ type transaction struct {
 	id      bourse.TxID
 	job     *job
 	state   bourse.TxState
-	sites   []string // leg by leg
-	legs    []txLeg
-	number  int // of the alternative
-	reason  bourse.Reason
 	givenUp bourse.GivenUp
 	apart   bool // its job waits again, or has moved on to other windows
 
 	// For this life only.
-	serial   bool              // one leg after the other
-	resolved bool              // this life may speak of it; see life.go
-	run      []bourse.Duration // what the work really takes, leg by leg
-	sent     int               // legs asked so far
-	until    bourse.Time       // nothing is committed from here on
+	serial   bool        // one leg after the other
+	resolved bool        // this life may speak of it; see life.go
+	sent     int         // legs asked so far
+	until    bourse.Time // nothing is committed from here on
+
+	number int      // of the alternative
+	sites  []string // leg by leg
+	legs   []txLeg
 
 	*few // read as it is, written by own alone
 }
 
-// few is what few transactions have: those that take the place of something, have spare
-// places, or leave their site a window. The others share none, for a broker keeps 100,000.
+// few is what few transactions have: those that have failed, take the place of something,
+// have spare places, or leave their site a window. The others share none, for a broker
+// keeps 100,000.
 type few struct {
+	reason  bourse.Reason   // of an ABORT
 	repairs bourse.LegID    // the leg that this stands in for; zero: none
 	request *bourse.Request // a move: what the job asks for then, and once it has taken effect, what it did before
 	spare   []bourse.SiteLeg
 	flex    bourse.Flex // the window of its only leg; once that is fixed, where it lies
 	offer   uint32      // a move: the offer for the leg replaced that it accepts; 0: none
 	asker   agents.ID   // a move: who is to hear what came of it; for this life only
+
+	run []bourse.Duration // what the work really takes, leg by leg; for this life only
 }
 
 // none is never written.
@@ -81,15 +84,9 @@ type txLeg struct {
 	what    bourse.Leg
 	limit   bourse.Credits
 	fare    bourse.Fare
-	end     bourse.Time    // of the work, once it is over
-	back    bourse.Credits // refund and penalty
+	end     bourse.Time  // of the work, once it is over
+	proof   bourse.Proof // its site's, of the last answer that carried one that fits
 	version uint32
-	shifts  uint32        // how often its site has moved or fixed it
-	old     *bourse.LegID // a move: the leg that this one takes the place of; nil: none
-
-	real *realLeg // nil: its job has no work, or its nodes are simulated
-
-	proof bourse.Proof // its site's, of the last answer that carried one that fits
 
 	state   bourse.LegState
 	priced  bool // fare is bound
@@ -102,9 +99,37 @@ type txLeg struct {
 	returns bool // of this life: a claim that its site holds nodes for
 	mended  bool // gone, and another one stands in for it
 	moved   bool // another window is to take its place; kept until that is confirmed
+	inFull  bool // given up for all of its price, as the leg that was to take its place is lost
 	undone  bool // it ended after its job was given up
 
-	borne bourse.Credits // by the VO, where its site's books differ from ours
+	*oddities // read as they are, written by own alone
+}
+
+// oddities are what few legs have; the others share noOddities.
+type oddities struct {
+	back   bourse.Credits // refund and penalty
+	borne  bourse.Credits // by the VO, where its site's books differ from ours
+	shifts uint32         // how often its site has moved or fixed it
+	old    *bourse.LegID  // a move: the leg that this one takes the place of; nil: none
+	real   *realLeg       // nil: its job has no work, or its nodes are simulated
+}
+
+// noOddities are never written.
+var noOddities oddities
+
+// own is what the leg has of its own, to be written.
+func (l *txLeg) own() *oddities {
+	if l.oddities == &noOddities {
+		l.oddities = &oddities{}
+	}
+	return l.oddities
+}
+
+// because says why the transaction was aborted; no reason: it was not.
+func (t *transaction) because(r bourse.Reason) {
+	if t.reason != r {
+		t.own().reason = r
+	}
 }
 
 // replaces is the leg whose place this one takes, in a move; zero: none.
@@ -132,8 +157,11 @@ func (l *txLeg) onNodes() realLeg {
 
 // know takes what is known from now on.
 func (l *txLeg) know(x realLeg) {
-	if l.real = nil; x.names != nil || x.meeting != "" || x.result != nil {
-		l.real = &x
+	switch {
+	case x.names != nil || x.meeting != "" || x.result != nil:
+		l.own().real = &x
+	case l.real != nil:
+		l.own().real = nil
 	}
 }
 

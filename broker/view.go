@@ -137,7 +137,7 @@ func (j *job) standing() (bourse.JobState, bourse.Time) {
 }
 
 func (j *job) view() JobView {
-	v := JobView{Job: j.Job, Reason: j.reason, Offers: slices.Clone(j.asks())}
+	v := JobView{Job: j.whole(), Reason: j.reason, Offers: slices.Clone(j.asks())}
 	v.State, v.Since = j.standing()
 	if j.state == bourse.JobWaiting && j.reason.Code == bourse.After && !j.held {
 		v.Reason = reason(bourse.After, "what it comes after is placed now, and it waits for a cycle")

@@ -165,7 +165,7 @@ func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
 	skip = min(skip, len(b.jobs))
 	end := min(skip+n, len(b.jobs))
 	for _, j := range b.jobs[skip:end] {
-		list = append(list, j.Job)
+		list = append(list, j.whole())
 	}
 	return list, end < len(b.jobs)
 }

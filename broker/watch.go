@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"container/heap"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 )
@@ -10,7 +12,7 @@ import (
 // not know that it owes anything. Row B63.
 const overdue = bourse.Minute
 
-// watchDue looks whether a leg has started, or ended, as it should have.
+// watchDue looks again whether a leg has started, or ended, as it should have.
 type watchDue struct {
 	Leg  bourse.LegID
 	End  bool // it should have ended
@@ -20,15 +22,122 @@ type watchDue struct {
 // Kind names the alarm.
 func (watchDue) Kind() string { return "WatchDue" }
 
-// watch sets the alarms of a confirmed leg. Where messages take no time it sets
-// none: nothing gets lost.
+// watchesDue is the one alarm for all legs of which nothing is overdue yet.
+type watchesDue struct{ At bourse.Time }
+
+// Kind names the alarm.
+func (watchesDue) Kind() string { return "WatchesDue" }
+
+// watches are the times at which legs are to be looked at, the earliest first and those
+// of one instant in the order in which they came: of each leg its start, and when that has
+// come its end, and when its site is to be asked after it next. They have one alarm, for
+// a broker may keep 100,000 legs.
+type watches struct {
+	list []watched
+	seq  uint32      // of the last one
+	set  bourse.Time // when their alarm goes off; 0: none is set, or it went off
+}
+
+// watched is a time at which a leg is looked at.
+type watched struct {
+	at     bourse.Time
+	number uint64      // of its transaction, which may be forgotten before
+	since  bourse.Time // of presenceDue
+	seq    uint32
+	leg    uint16
+	what   watch
+}
+
+// watch is what is looked at then.
+type watch uint8
+
+const (
+	itsStart watch = iota
+	itsEnd
+	itsSite // and the looks of presenceDue in their order
+)
+
+// Len, Less, Swap, Push and Pop are for container/heap.
+func (x *watches) Len() int { return len(x.list) }
+func (x *watches) Less(i, j int) bool {
+	a, b := &x.list[i], &x.list[j]
+	return a.at < b.at || a.at == b.at && a.seq < b.seq
+}
+func (x *watches) Swap(i, j int) { x.list[i], x.list[j] = x.list[j], x.list[i] }
+func (x *watches) Push(v any)    { x.list = append(x.list, v.(watched)) }
+func (x *watches) Pop() any {
+	last := len(x.list) - 1
+	v := x.list[last]
+	x.list[last] = watched{}
+	x.list = x.list[:last]
+	return v
+}
+
+// add has a leg looked at.
+func (x *watches) add(w watched) {
+	x.seq++
+	w.seq = x.seq
+	heap.Push(x, w)
+}
+
+// arm sets the alarm for the earliest, unless one goes off by then: at the end of a step,
+// which may have added many.
+func (x *watches) arm(out *agents.Outbox) {
+	if len(x.list) > 0 && (x.set == 0 || x.list[0].at < x.set) {
+		x.set = x.list[0].at
+		out.Alarm(x.set, watchesDue{x.set})
+	}
+}
+
+// later has a leg of a transaction looked at that is known by its number.
+func (wat *watcher) later(at bourse.Time, t *transaction, i int, what watch, since bourse.Time) {
+	wat.watches.add(watched{at: at, number: t.id.Seq, leg: uint16(i), what: what, since: since})
+}
+
+// begin forgets what an earlier life has set: its alarm does not go off.
+func (wat *watcher) begin() { wat.watches = watches{} }
+
+// arm sets the alarm for all that a step has added.
+func (wat *watcher) arm(out *agents.Outbox) { wat.watches.arm(out) }
+
+// watch has a confirmed leg looked at. Where messages take no time there is no need:
+// nothing gets lost.
 func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
 	if wat.cfg.Lead == 0 {
 		return
 	}
 	l := &t.legs[i]
-	out.Alarm(l.what.Start.Add(overdue), watchDue{t.leg(i), false, overdue})
-	out.Alarm(l.what.End.Add(overdue), watchDue{t.leg(i), true, overdue})
+	if !wat.txs.known(t) {
+		out.Alarm(l.due(false), watchDue{t.leg(i), false, overdue})
+		out.Alarm(l.due(true), watchDue{t.leg(i), true, overdue})
+		return
+	}
+	wat.later(l.due(false), t, i, itsStart, 0)
+}
+
+// watchesDue looks at all legs whose time has come. The start of one that has been moved
+// since is there again.
+func (wat *watcher) watchesDue(now bourse.Time, m watchesDue, out *agents.Outbox) {
+	x := &wat.watches
+	if m.At != x.set {
+		return
+	}
+	x.set = 0
+	for len(x.list) > 0 && x.list[0].at <= now {
+		w := heap.Pop(x).(watched)
+		t, i := wat.txs.at(w.number), int(w.leg)
+		if t == nil || i >= len(t.legs) {
+			continue
+		}
+		if w.what >= itsSite {
+			wat.presenceDue(now, presenceDue{Leg: t.leg(i), Look: look(w.what - itsSite), Since: w.since}, out)
+			continue
+		}
+		wat.watchDue(now, watchDue{t.leg(i), w.what == itsEnd, overdue}, out)
+		if l := &t.legs[i]; w.what == itsStart && l.due(false) <= now {
+			wat.later(l.due(true), t, i, itsEnd, 0)
+		}
+	}
 }
 
 // due is when a leg is overdue.

@@ -132,7 +132,7 @@ func (mem *memory) holdBack(j *job) {
 	}
 	mem.queue.look(j)
 	if !j.reason.Refused() {
-		j.reason = reason(bourse.After, "it comes after %s, which is not placed yet", j.needs()[i].Name)
+		j.because(reason(bourse.After, "it comes after %s, which is not placed yet", j.needs()[i].Name))
 	}
 }
 
@@ -155,6 +155,21 @@ func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
 		}
 	}
 	in.touched = nil
+}
+
+// tellFallen records what has become of jobs whose window this step has lost: it follows
+// from the facts of their legs, but whoever reads them is told. Rows B22, B23.
+func (in *intake) tellFallen(out *agents.Outbox) {
+	for len(in.fallen) > 0 {
+		j := in.fallen[0]
+		in.fallen = in.fallen[1:]
+		switch j.state {
+		case bourse.JobWaiting:
+			in.record(bourse.JobBroken{Job: j.Name, Reason: j.reason}, out)
+		case bourse.JobAbandoned:
+			in.record(bourse.JobPostponed{Job: j.Name, Final: true, Reason: reason(bourse.Unknown, "its window is gone, and what it asks for is not known any more")}, out)
+		}
+	}
 }
 
 // review looks whether a job still comes after those that it should.

@@ -119,7 +119,7 @@ func (x *Transaction) adopt(f bourse.LegAdopted) {
 		x.Legs = append(x.Legs, Leg{End: bourse.Never})
 	}
 	l := &x.Legs[f.Leg.Leg]
-	l.Site, l.What, l.Fare = f.Site, f.What, f.Fare
+	l.Site, l.What, l.Fare, l.Flex = f.Site, f.What, f.Fare, f.Flex
 	x.Open++
 }
 

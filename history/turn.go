@@ -67,7 +67,7 @@ var list = []Entry{
 	{Submitted, "job-submitted", "the broker has it; a submission repeated says nothing more", true},
 	{NotTaken, "submission-refused", "and why; the job is not there", false},
 	{Postponed, "job-postponed", "it waits for another cycle, and why. Once for each cycle that looked at it", true},
-	{Abandoned, "job-postponed, final", "it will not be tried again: every site answered, none is away, and none could ever serve it; or its deadline has passed", true},
+	{Abandoned, "job-postponed, final", "it will not be tried again: every site answered, none is away or has only just been named by discovery, and none could ever serve it; or its deadline has passed", true},
 	{Trying, "tx-begun", "a window is asked for: sites, nodes, start, the most that is paid", true},
 	{Priced, "leg-priced", "a site holds its part, at the price that binds", false},
 	{TryFailed, "tx-decided, ABORT", "and which site refused, for what. The next alternative follows, or `postponed`", true},

@@ -100,7 +100,8 @@ func (p *participant) withdraw(t step, broker string, incarnation uint32) {
 // listing is what a broker is told of a leg.
 func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
 	a := agents.ListedLeg{Leg: l.Leg, What: l.What, Job: l.Job, User: l.User, State: l.State, Fare: l.Fare,
-		Limit: l.Limit, End: l.End, Version: l.Version, Refund: l.Refund, Penalty: l.Penalty, Run: l.Run, Result: l.onNodes().Result}
+		Limit: l.Limit, End: l.End, Version: l.Version, Refund: l.Refund, Penalty: l.Penalty, Run: l.Run, Result: l.onNodes().Result,
+		Flex: l.Flex, Shifts: l.shifts}
 	if l.State == bourse.Lost {
 		a.Reason = l.Reason
 	}

@@ -16,6 +16,7 @@ type leg struct {
 	heldAt, at      bourse.Time     // when it was held, and when it moved last
 	real            *bourse.RealLeg // of its nodes and its work, as far as it is of use yet; nil: nothing
 	place           int             // in open
+	gone            bool            // from memory: a flag is quicker than a look-up for each that is kept
 	shifts, told    uint32          // how often it was shifted or fixed, and of how many of those its broker knows
 	lastOffer       *offer          // that was made for it; nil: none, as for most
 

@@ -178,6 +178,7 @@ func (m *memory) shifted(f bourse.LegShifted) {
 // drop forgets legs that are over.
 func (m *memory) drop(ids []bourse.LegID) {
 	for _, id := range ids {
+		m.legs[id].gone = true
 		delete(m.legs, id)
 		if vo := bourse.VOOf(id.Tx.Broker); m.keptOf[vo] > 1 {
 			m.keptOf[vo]--
@@ -185,7 +186,7 @@ func (m *memory) drop(ids []bourse.LegID) {
 			delete(m.keptOf, vo)
 		}
 	}
-	gone := func(l *leg) bool { return m.legs[l.Leg] != l }
+	gone := func(l *leg) bool { return l.gone }
 	m.kept = slices.DeleteFunc(m.kept, gone)
 	m.tombs = slices.DeleteFunc(m.tombs, gone)
 }

@@ -272,7 +272,7 @@ func (q *requests) next(t step) {
 
 // snapshot takes the state that was asked for.
 func (q *requests) snapshot(t step, m agents.Snapshot) {
-	if q.question != state || m.Ref != q.ref {
+	if q.question != state || m.Ref != q.ref || !q.view.follows(m) {
 		return // an answer that came twice, or too late
 	}
 	q.view.update(m)

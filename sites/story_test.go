@@ -349,6 +349,9 @@ func words(m agents.Message) string {
 			if l.Left > 0 {
 				fmt.Fprintf(&b, ", %v left", l.Left.Words())
 			}
+			if l.Flex.Due > 0 {
+				fmt.Fprintf(&b, ", shift %d within [%v, %v)", l.Shifts, l.Flex.Ready, l.Flex.Due)
+			}
 		}
 		return b.String()
 	case agents.ClusterHold:

@@ -13,6 +13,7 @@ import (
 type view struct {
 	version uint64
 	states  []backfill.State
+	own     bool // they are no message's: what has changed is changed in them
 	books   []*pricing.Book
 	planned []bool
 
@@ -27,13 +28,41 @@ type view struct {
 func (v *view) seen() uint64 { return v.version }
 func (v *view) known() bool  { return v.states != nil }
 
+// follows reports whether a snapshot makes sense beside what the site has.
+func (v *view) follows(m agents.Snapshot) bool { return m.Changes == nil || m.Since == v.version }
+
+// update takes a snapshot that follows.
 func (v *view) update(m agents.Snapshot) {
-	if m.States == nil {
+	switch {
+	case m.Changes != nil:
+		v.follow(m.Changes) // of groups that plan by reservations: they have no Room
+	case m.States != nil:
+		v.states, v.own = m.States, false
+		v.planned, v.room = make([]bool, len(m.States)), m.Room
+	default:
 		return
 	}
-	v.version, v.states = m.Version, m.States
-	v.planned, v.room = make([]bool, len(m.States)), m.Room
+	v.version = m.Version
 	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
+}
+
+// follow brings the states up to what has changed. A message must stay as it is: they are
+// copied once, after the last one that had them all.
+func (v *view) follow(changes []backfill.Delta) {
+	if !v.own {
+		whole := v.states
+		v.states, v.own = make([]backfill.State, len(whole)), true
+		for i := range whole {
+			v.states[i] = whole[i].Clone()
+		}
+		clear(v.planned)
+	}
+	for i, d := range changes {
+		if s := &v.states[i]; !d.Empty() || d.Now != s.Now {
+			s.Apply(d)
+			v.planned[i] = false
+		}
+	}
 }
 
 // book returns the plan of group i.

@@ -111,7 +111,8 @@ func listedLeg(l *agents.ListedLeg) *ListedLeg {
 	return &ListedLeg{Leg: legID(l.Leg), What: leg(l.What), Job: text(l.Job), User: text(l.User), State: LegState(l.State) + 1,
 		Fare: fare(l.Fare), Limit: int64(l.Limit), Left: int64(l.Left), End: int64(l.End), Version: l.Version,
 		Refund: int64(l.Refund), Penalty: int64(l.Penalty), Run: int64(l.Run), Proof: proof(l.Proof),
-		Result: result(l.Result), Reason: reason(l.Reason)}
+		Result: result(l.Result), Reason: reason(l.Reason),
+		Flex: flex(l.Flex), Turn: l.Shifts}
 }
 
 func texts(list []string) []string {

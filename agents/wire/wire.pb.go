@@ -4140,6 +4140,8 @@ type ListedLeg struct {
 	Result        *WorkResult            `protobuf:"bytes,14,opt,name=result,proto3" json:"result,omitempty"`
 	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
 	Reason        *Reason                `protobuf:"bytes,16,opt,name=reason,proto3" json:"reason,omitempty"` // of a lost one
+	Flex          *Flex                  `protobuf:"bytes,17,opt,name=flex,proto3" json:"flex,omitempty"`     // absent: none
+	Turn          uint32                 `protobuf:"varint,18,opt,name=turn,proto3" json:"turn,omitempty"`    // of its last Shifted
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4284,6 +4286,20 @@ func (x *ListedLeg) GetReason() *Reason {
 		return x.Reason
 	}
 	return nil
+}
+
+func (x *ListedLeg) GetFlex() *Flex {
+	if x != nil {
+		return x.Flex
+	}
+	return nil
+}
+
+func (x *ListedLeg) GetTurn() uint32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
 }
 
 type Reassert struct {
@@ -5070,7 +5086,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\x05 \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\x06 \x01(\rR\x06latest\"\xf3\x03\n" +
+	"\x06latest\x18\x06 \x01(\rR\x06latest\"\xae\x04\n" +
 	"\tListedLeg\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -5088,7 +5104,9 @@ const file_wire_proto_rawDesc = "" +
 	"\x03run\x18\r \x01(\x03R\x03run\x12/\n" +
 	"\x06result\x18\x0e \x01(\v2\x17.bourse.wire.WorkResultR\x06result\x12(\n" +
 	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\x12+\n" +
-	"\x06reason\x18\x10 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\"\x97\x01\n" +
+	"\x06reason\x18\x10 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12%\n" +
+	"\x04flex\x18\x11 \x01(\v2\x11.bourse.wire.FlexR\x04flex\x12\x12\n" +
+	"\x04turn\x18\x12 \x01(\rR\x04turn\"\x97\x01\n" +
 	"\bReassert\x12(\n" +
 	"\x03leg\x18\x01 \x01(\v2\x16.bourse.wire.ListedLegR\x03leg\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
@@ -5335,19 +5353,20 @@ var file_wire_proto_depIdxs = []int32{
 	31,  // 113: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
 	4,   // 114: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
 	8,   // 115: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	49,  // 116: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	29,  // 117: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 118: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	8,   // 119: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 120: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 121: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 122: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	8,   // 123: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	124, // [124:124] is the sub-list for method output_type
-	124, // [124:124] is the sub-list for method input_type
-	124, // [124:124] is the sub-list for extension type_name
-	124, // [124:124] is the sub-list for extension extendee
-	0,   // [0:124] is the sub-list for field type_name
+	20,  // 116: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
+	49,  // 117: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	29,  // 118: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 119: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	8,   // 120: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 121: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 122: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 123: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	8,   // 124: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	125, // [125:125] is the sub-list for method output_type
+	125, // [125:125] is the sub-list for method input_type
+	125, // [125:125] is the sub-list for extension type_name
+	125, // [125:125] is the sub-list for extension extendee
+	0,   // [0:125] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }

@@ -19,6 +19,7 @@ type Draft struct {
 	Postponed []Postponed    // in the order in which that was decided
 
 	siteOf     []int32 // by group
+	fastest    bourse.Performance
 	admissible []bourse.Profile
 	clear      []bourse.Profile
 	queued     []bourse.Duration
@@ -133,7 +134,7 @@ func newDraft(in *Input) *Draft {
 			o := &s.Groups[i]
 			d.Groups = append(d.Groups, o.Group)
 			d.Groups[len(d.Groups)-1].Site = s.Name
-			d.siteOf = append(d.siteOf, int32(site))
+			d.siteOf, d.fastest = append(d.siteOf, int32(site)), max(d.fastest, o.Group.Performance)
 			d.admissible = append(d.admissible, o.Admissible)
 			d.clear = append(d.clear, o.Clear)
 			d.queued = append(d.queued, o.Queued)

@@ -54,6 +54,12 @@ func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
 // soonest is the earliest end that a request could have if everything were free.
 func (d *Draft) soonest(r *bourse.Request) bourse.Time {
 	best := bourse.Never
+	if r.Require.None() { // as most: the fastest of all will do, or none
+		if d.fastest >= r.MinPerformance && len(d.Groups) > 0 {
+			best = max(d.in.From, r.Ready).Add(d.fastest.Runtime(r.Shortest()))
+		}
+		return best
+	}
 	for i := range d.Groups {
 		if g := &d.Groups[i]; serves(g, r) {
 			best = min(best, max(d.in.From, r.Ready).Add(g.Performance.Runtime(r.Shortest())))

@@ -137,6 +137,9 @@ func (g *gatherer) take(at bourse.Time, f agents.Fact) {
 		c.number, c.closed = f.Cycle, &f
 		g.now = nil
 	case bourse.JobPostponed:
+		if f.Final && f.Reason.Code == bourse.Unknown {
+			return // by no cycle: what the job asks for is not known
+		}
 		c := g.under(at)
 		c.reason = f.Reason
 		g.takesPart(c)

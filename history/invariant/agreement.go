@@ -195,9 +195,12 @@ func (a *Audit) touch(id bourse.TxID) {
 }
 
 // AtRest checks the transactions that have moved since its last call against their
-// decisions. It is for worlds in which messages take no time, which are at rest between
-// two instants.
+// decisions, and the last step of each broker, which is over. It is for worlds in which
+// messages take no time, which are at rest between two instants.
 func (a *Audit) AtRest() {
+	for _, t := range a.brokers {
+		t.judge(false)
+	}
 	slices.SortFunc(a.touched, compareTx)
 	for _, id := range slices.Compact(a.touched) {
 		t := a.trails[broker(id.Broker)]

@@ -47,6 +47,7 @@ type Audit struct {
 	nodes    map[string]int        // of groups, by "site/group" or, for all sites, "group"
 	trails   map[agents.ID]*Trail
 	order    []*Trail
+	brokers  []*Trail // of them
 	findings []Finding
 	more     int // findings beyond the bound
 	exempt   map[bourse.LegID]bool
@@ -90,7 +91,8 @@ func (a *Audit) Watch() { a.together = true }
 // LeaveOut leaves an agent's journal out of what is compared.
 func (a *Audit) LeaveOut(agent agents.ID) {
 	delete(a.trails, agent)
-	a.order = slices.DeleteFunc(a.order, func(t *Trail) bool { return t.agent == agent })
+	of := func(t *Trail) bool { return t.agent == agent }
+	a.order, a.brokers = slices.DeleteFunc(a.order, of), slices.DeleteFunc(a.brokers, of)
 }
 
 // Exempt exempts a leg from all rules from now on, as an amnesia that names it does.
@@ -163,6 +165,9 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 		t = newTrail(&journal{audit: a, agent: agent})
 		a.trails[agent] = t
 		a.order = append(a.order, t)
+		if agent == broker(t.name()) {
+			a.brokers = append(a.brokers, t)
+		}
 	}
 	return t
 }
@@ -308,11 +313,27 @@ func (a *Audit) find(f Finding) {
 // until the next fact.
 func (a *Audit) Found() []Finding { return a.findings }
 
+// Settle says that the last step of each agent is whole: nothing that it recorded in its
+// last instant is missing. A journal alone may be torn in the middle of a step.
+func (a *Audit) Settle() {
+	for _, t := range a.order {
+		t.judge(false)
+	}
+}
+
+// judge checks what only a whole step shows.
+func (t *Trail) judge(note bool) {
+	t.order.judge(note)
+	t.moves.judge(note)
+}
+
 // Finish compares the journals with each other and returns what was found, in
-// the order of the journals and of their facts, and what they hold. more says
+// the order of the journals and of their facts, and what they hold. What only the last
+// step of a journal shows is a note, unless Settle was called before. more says
 // how many findings beyond the first thousand there are.
 func (a *Audit) Finish() (found []Finding, more int, c Counts) {
 	for _, t := range a.order {
+		t.judge(true)
 		for _, id := range sortedKeys(t.txs, compareTx) {
 			a.across(t, t.txs[id])
 		}

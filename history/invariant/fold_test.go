@@ -110,6 +110,19 @@ func run(nodes map[string]int, first uint64, steps ...step) ([]Finding, Counts) 
 	return found, counts
 }
 
+// whole is run of journals whose last steps are whole.
+func whole(steps ...step) []Finding {
+	a := New(nil)
+	numbers := map[agents.ID]uint64{}
+	for _, s := range steps {
+		numbers[s.agent]++
+		a.Trail(s.agent).Take(Place{Number: numbers[s.agent]}, s.at*1000, s.fact)
+	}
+	a.Settle()
+	found, _, _ := a.Finish()
+	return found
+}
+
 func TestAudit_FindsNothingWhereAllWentWell(t *testing.T) {
 	t.Parallel()
 	found, c := run(map[string]int{"main": 4}, 1, smooth...)

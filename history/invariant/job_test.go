@@ -94,8 +94,25 @@ func TestAudit_AMoveIsBothOrNeither(t *testing.T) {
 		if got := says(found, "I27"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {
 			t.Errorf("%s: %q, want %q", name, got, c.words)
 		}
+		lastStep(t, "I27", name, c.words, facts(c.facts...))
 		if late, _ := run(nil, 2, facts(c.facts...)...); says(late, "I27") != "" {
 			t.Errorf("%s, of a journal that has lost its beginning: %q", name, says(late, "I27"))
+		}
+	}
+}
+
+// lastStep has the last step of a journal judged where it is known to be whole. Where it may
+// be torn, what it shows is a note.
+func lastStep(t *testing.T, number, name, words string, steps []step) {
+	t.Helper()
+	steps = steps[:len(steps)-1] // without the fact of the next one
+	if got := says(whole(steps...), number); (got == "") != (words == "") || !strings.Contains(got, words) {
+		t.Errorf("%s, at the end of the journal: %q, want %q", name, got, words)
+	}
+	torn, _ := run(nil, 1, steps...)
+	for _, x := range torn {
+		if x.At == steps[len(steps)-1].at*1000 && x.Invariant == number && !x.Note {
+			t.Errorf("%s, where the journal may be torn: %q", name, x.What)
 		}
 	}
 }
@@ -159,6 +176,7 @@ func TestAudit_AWindowThatBeginsTooEarlyIsGivenBackInTheSameStep(t *testing.T) {
 		if got := says(found, "I18"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {
 			t.Errorf("%s: %q, want %q", name, got, c.words)
 		}
+		lastStep(t, "I18", name, c.words, facts(c.facts...))
 	}
 }
 
@@ -191,6 +209,21 @@ func TestAudit_BothSidesHaveALegAtOnePlace(t *testing.T) {
 		found, _ := run(nil, 1, c.steps...)
 		if got := says(found, "I28"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {
 			t.Errorf("%s: %q, want %q", name, got, c.words)
+		}
+	}
+}
+
+// Where the beginning of a site's journal is gone, its image says how much of where a leg lies
+// its broker has noted.
+func TestAudit_AnImageSaysWhichShiftsWereNoted(t *testing.T) {
+	t.Parallel()
+	for told, words := range map[uint32]string{1: "", 2: "[300, 400)"} {
+		m := bourse.LegMemory{LegMoved: loose(one, bourse.Confirmed, 300), Charged: true, Shifts: 2, Told: told}
+		x := bourse.TxMemory{TxBegun: begun(one, "north"), State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed, Fare: fare, Priced: true, Charged: true, Closed: true}}}
+		x.Flex = m.Flex
+		found, _ := run(nil, 50, step{north, 1, bourse.SiteImage{Legs: []bourse.LegMemory{m}}}, step{vo1, 1, bourse.BrokerImage{Txs: []bourse.TxMemory{x}}})
+		if got := says(found, "I28"); (got == "") != (words == "") || !strings.Contains(got, words) {
+			t.Errorf("%d of 2 shifts noted: %q, want %q", told, got, words)
 		}
 	}
 }

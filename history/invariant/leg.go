@@ -101,7 +101,7 @@ func (t *Trail) image(f bourse.SiteImage) {
 		l := t.legs[m.Leg]
 		switch {
 		case !t.whole && l == nil:
-			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, lastShift: m.Shifts}
+			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, lastShift: m.Shifts, told: m.Told}
 			t.legs[m.Leg] = l
 			t.nodes.claim(t.at, l, nil)
 		case t.states.remembered(l, m):

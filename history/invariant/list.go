@@ -36,7 +36,7 @@ var rules = []Rule{
 	{"I26", "of a broker that several processes hold nothing leaves before it is committed, all apply the same, and one leads at a time"},
 	{"I27", "a move is both or neither: what a job has is given back only for what is confirmed in its place, and then all of it"},
 	{"I28", "at rest a broker has each leg where its site has it"},
-	{"I29", "what a broken window costs comes back in full, what its user gives up by the schedules"},
+	{"I29", "what a broken window costs, a part that is lost with its replacement, or a window whose move is lost comes back in full, what its user gives up by the schedules"},
 	{"I30", "what users are told is so"},
 	{"I31", "no user and no tenant has more than the VO's operator allows"},
 	{"I32", "a site holds no more for VOs than its operator allows"},

@@ -35,12 +35,16 @@ func (r *moves) ends(x *tx, f bourse.LegDone) {
 
 // settle judges, when a step is over, what it has given back.
 func (r *moves) settle(at bourse.Time) {
-	if len(r.doubts) == 0 || at == r.doubts[0].at {
-		return
+	if len(r.doubts) > 0 && at != r.doubts[0].at {
+		r.judge(false)
 	}
+}
+
+// judge does so. note: the step may go on in facts that are not there.
+func (r *moves) judge(note bool) {
 	for _, d := range r.doubts {
 		if why := r.kept(d.x, d.leg); why != "" && !r.audit.exempts(d.x) {
-			r.audit.find(Finding{Invariant: "I27", Agent: r.agent, Place: d.place, At: d.at, What: why})
+			r.audit.find(Finding{Invariant: "I27", Agent: r.agent, Place: d.place, At: d.at, What: why, Note: note})
 		}
 	}
 	r.doubts = r.doubts[:0]

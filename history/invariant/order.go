@@ -41,12 +41,16 @@ func (r *order) touch(name string) {
 
 // settle checks, when a step is over, the jobs of which it has changed something.
 func (r *order) settle(at bourse.Time) {
-	if len(r.changed) == 0 || at == r.since {
-		return
+	if at != r.since {
+		r.judge(false)
 	}
+}
+
+// judge checks them. note: the step may go on in facts that are not there.
+func (r *order) judge(note bool) {
 	for _, name := range sortedKeys(r.changed, strings.Compare) {
 		if why := r.tooEarly(name); why != "" {
-			r.audit.find(Finding{Invariant: "I18", Agent: r.agent, Place: r.place, At: r.since, What: why})
+			r.audit.find(Finding{Invariant: "I18", Agent: r.agent, Place: r.place, At: r.since, What: why, Note: note})
 		}
 	}
 	clear(r.changed)

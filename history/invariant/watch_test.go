@@ -108,6 +108,7 @@ func TestWatch_HoldsBothSidesAgainstEachOther(t *testing.T) {
 		"another place at the broker":   {"I17", "its site has said", flexible(step{north, 50, shifted(one, 300, 1)}, step{vo1, 50, shifted(one, 301, 1)})},
 		"one after the other":           {"", "", after(func(*bourse.Job) {}, bought(one, "wave"), late(bought(two, "next"), 200))},
 		"before its time":               {"I18", "which ends at 200", after(func(*bourse.Job) {}, bought(one, "wave"), bought(two, "next"))},
+		"before it runs":                {"I18", "next has a window from 100 on", after(func(*bourse.Job) {}, bought(one, "wave")[:7], bought(two, "next")[:7])},
 		"within the gap":                {"I18", "comes 1 after wave", after(func(j *bourse.Job) { j.Gap = bourse.Second }, bought(one, "wave"), late(bought(two, "next"), 200))},
 		"after what has no window":      {"I18", "which has no window", after(func(j *bourse.Job) { j.After = []string{"none"} }, bought(one, "wave"), late(bought(two, "next"), 200))},
 		"nodes of a cluster, twice":     {"I1", "promised twice", append(bought(one, "wave"), step{cluster, 300, bourse.NodesLocked{Leg: leg(one, 0), What: bourse.Leg{Group: "main", Nodes: 9, Start: 300_000, End: 400_000}}})},

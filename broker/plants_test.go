@@ -1,0 +1,81 @@
+//go:build plants
+
+package broker
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/plant/planttest"
+)
+
+// Each planted bug of this package that the torture's worlds meet too seldom is caught
+// here.
+func TestPlants(t *testing.T) {
+	planttest.Caught(t, "broker", map[string]func(*testing.T) bool{
+		"keep-both":      keepsBoth,
+		"shift-unlisted": func(*testing.T) bool { return listedShiftMissed() },
+		"unbounded-move": movesPastABound,
+		"untold-loss":    losesSilently,
+	})
+}
+
+// keepsBoth moves a window of two legs to one of a leg, and reports whether what no leg
+// replaces is kept once that is confirmed. Row B28.
+func keepsBoth(t *testing.T) bool {
+	last := lastOf(t, [][2]string{
+		{"submit", "wave nodes=8 length=1000 budget=20"},
+		{"north", "Held 1.0 4"}, {"south", "Held 1.1 4"}, {"north", "Prepared 1.0"}, {"south", "Prepared 1.1"},
+		{"north", "Confirmed 1.0"}, {"south", "Confirmed 1.1"},
+		{"user", "modify wave nodes=6 length=1000 budget=20"}, {"north", "Held 2.0 4"}, {"north", "Confirmed 2.0 4"},
+	})
+	return !strings.Contains(last, "-> south: Release vo1/1/1.1\n")
+}
+
+// losesSilently has a site lose a window, and reports whether nobody is told.
+func losesSilently(t *testing.T) bool {
+	last := lastOf(t, [][2]string{
+		{"submit", "wave nodes=4 length=1000 budget=20"}, {"north", "Held 1.0 4"}, {"north", "Confirmed 1.0"}, {"north", "Degraded 1.0 4 0.4"},
+	})
+	return !strings.Contains(last, "* broken wave")
+}
+
+// lastOf is what the last command of a story leads to, with two sites.
+func lastOf(t *testing.T, commands [][2]string) string {
+	s := &story{t: t}
+	s.command(&datadriven.TestData{Cmd: "broker", CmdArgs: []datadriven.CmdArg{{Key: "sites", Vals: []string{"north", "south"}}}})
+	for _, c := range commands {
+		s.trace.Reset()
+		s.command(&datadriven.TestData{Cmd: c[0], Input: c[1]})
+	}
+	return s.trace.String()
+}
+
+// listedShiftMissed has a site list a leg that it has moved since, and reports whether the
+// broker has it at the old place all the same. Row B58.
+func listedShiftMissed() bool {
+	b := New(testConfig(newFakeSite("north", 4, bourse.Price(bourse.Credit))))
+	id := bourse.LegID{Tx: bourse.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}}
+	what := bourse.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}
+	flex := bourse.Flex{Ready: 100 * sec, Due: 900 * sec}
+	for _, f := range []agents.Fact{
+		bourse.LifeBegun{Incarnation: 1, Nonce: 1},
+		bourse.JobSubmitted{Job: bourse.Job{Name: "wave", User: "ana", Request: bourse.Request{Nodes: 4}}},
+		bourse.TxBegun{Tx: id.Tx, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{what}, Limits: []bourse.Credits{bourse.Credit}, Flex: flex},
+		bourse.LegPriced{Leg: id, Version: 1},
+		bourse.TxDecided{Tx: id.Tx, Job: "wave", Commit: true},
+		bourse.LegClosed{Leg: id, Commit: true},
+	} {
+		b.Replay(0, f)
+	}
+	var out agents.Outbox
+	b.Step(0, "", agents.Started{Nonce: 2}, &out)
+	what.Start, what.End = 300*sec, 400*sec
+	b.Step(1, "site:north", agents.Listing{Incarnation: 2, Nonce: 2,
+		Legs: []agents.ListedLeg{{Leg: id, What: what, Job: "wave", State: bourse.Confirmed, Version: 1, Flex: flex, Shifts: 2}}}, &out)
+	return b.txs.leg(id).what.Start != what.Start
+}

@@ -1,0 +1,87 @@
+package broker
+
+import (
+	"cmp"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// What facts do to the windows that moves replace.
+
+// applyMoved has a window take the place of the one that its job had, which is
+// kept until the new one is confirmed.
+func (mem *memory) applyMoved(t *transaction) {
+	j := t.job
+	if j.asked == nil {
+		was := j.whole()
+		j.own().asked = &was
+	}
+	was := j.request()
+	j.ask(*t.request, *j.wishes)
+	*t.request = was
+	for _, old := range j.txs {
+		old.apart, old.givenUp = true, max(old.givenUp, bourse.GivenUpByUser)
+		for i := range old.legs {
+			old.legs[i].moved = true
+		}
+	}
+	j.txs = nil
+}
+
+// replaceBy gives up legs of the window that a move has replaced.
+func (mem *memory) replaceBy(t *transaction) {
+	for _, old := range mem.txs.all() {
+		if old.job == t.job && old != t && old.apart {
+			t.replace(old)
+		}
+	}
+}
+
+// replaces reports whether a move has a leg that is confirmed, or has come to nothing in
+// several: the window before it is given up, leg by leg.
+func (t *transaction) replaces() bool {
+	return t.request != nil && t.state == bourse.TxCommitted && (t.charged() || t.over() && (len(t.legs) > 1 || t.apart))
+}
+
+// replace gives up the legs of an earlier window whose place a leg of this move takes that is
+// confirmed, or lost, and those whose place none takes. Who loses what was to take a leg's
+// place gives that leg up through no fault of their own: all of its price comes back.
+func (t *transaction) replace(old *transaction) {
+	by := map[bourse.LegID]*txLeg{}
+	for k := range t.legs {
+		by[t.legs[k].replaces()] = &t.legs[k]
+	}
+	charged := t.charged()
+	for k := range old.legs {
+		l, x := &old.legs[k], by[old.leg(k)]
+		if !l.moved || x != nil && !x.closed {
+			continue
+		}
+		l.moved = false
+		l.inFull = t.job.state != bourse.JobWithdrawn && (!charged || x != nil && !x.charged)
+	}
+}
+
+// restore puts back the window that a move was to replace.
+func (mem *memory) restore(t *transaction) {
+	j := t.job
+	if o := t.accepted(); o != nil {
+		o.State, o.Reason = bourse.OfferRejected, cmp.Or(t.reason, j.reason)
+	}
+	j.ask(*t.request, *j.wishes)
+	t.own().request = nil
+	j.because(bourse.Reason{})
+	for _, old := range mem.txs.all() {
+		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
+			continue
+		}
+		old.apart, old.givenUp = false, bourse.Kept
+		if j.state == bourse.JobWithdrawn { // before it was known that the move came to nothing
+			old.givenUp = bourse.GivenUpByUser
+		}
+		for i := range old.legs {
+			old.legs[i].moved = false
+		}
+		j.txs = append(j.txs, old)
+	}
+}
