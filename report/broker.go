@@ -56,7 +56,7 @@ type voJob struct {
 	paid   bourse.Credits
 	story  *story // nil where it is not kept
 	open   int    // transactions of vo.open
-	broken bool   // a leg was lost, or the window given up: it may wait again
+	broken bool   // a leg of its last window was lost, or that was given up: it may wait again
 }
 
 // served reports whether the job has a window, or had one that it did not give up before
@@ -105,8 +105,8 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 	case bourse.SubmissionRefused:
 		b.notTaken++
 	case bourse.JobPostponed:
-		b.postponements[f.Reason.Code]++
-		if j := b.jobs[f.Job]; j != nil {
+		if j := b.jobs[f.Job]; j != nil { // else its broker knows no more of it than a site has listed
+			b.postponements[f.Reason.Code]++
 			if j.reason = f.Reason; f.Final {
 				j.state = bourse.JobAbandoned
 			}
@@ -193,7 +193,7 @@ func (b *vo) ends(id bourse.TxID, lost bool) {
 		return
 	}
 	if tx.job != nil {
-		tx.job.broken = tx.job.broken || lost
+		tx.job.broken = tx.job.broken || lost && tx == tx.job.tx // of a window before it no more matters
 	}
 	if tx.Commit && tx.Open <= 0 && !b.keep {
 		b.close(id)
@@ -209,7 +209,8 @@ func (b *vo) close(id bourse.TxID) {
 	delete(b.open, id)
 }
 
-// fold adds a job to the sums, and forgets it, once nothing more can come of it.
+// fold adds a job to the sums, and forgets it, once nothing more can come of it. One whose
+// window was repaired stays until the end: its window is of more transactions than its last.
 func (b *vo) fold(j *voJob) {
 	if b.keep || j == nil || j.open > 0 {
 		return
@@ -268,6 +269,9 @@ func (b *vo) decide(f bourse.TxDecided) {
 	}
 	if tx.job != nil {
 		tx.job.tx = tx
+		if tx.Becomes == history.Placed { // a window of its own, whatever became of those before
+			tx.job.broken = false
+		}
 	}
 	if b.keep {
 		b.placed = append(b.placed, tx)

@@ -28,7 +28,7 @@ type site struct {
 	income   bourse.Fare
 	refunded bourse.Credits
 	due      Deadlines
-	open     map[bourse.LegID]bourse.LegMoved // held or further on, not yet at an end
+	open     map[bourse.LegID]openLeg // held or further on, not yet at an end
 
 	rows    []localRow      // kept only
 	running map[int64]int32 // job to its row, kept only
@@ -60,7 +60,7 @@ func (u *usage) by(t bourse.Time) int64 { return u.done + u.nodes*int64(t) - u.s
 
 func newSite(s Site, keep bool) *site {
 	one := &site{name: s.Name, index: map[string]int{}, classes: map[string]int{}, legs: map[bourse.LegState]int{},
-		refused: map[bourse.Code]int{}, refusals: map[bourse.Code]int{}, open: map[bourse.LegID]bourse.LegMoved{}}
+		refused: map[bourse.Code]int{}, refusals: map[bourse.Code]int{}, open: map[bourse.LegID]openLeg{}}
 	for i, g := range s.Groups {
 		one.groups = append(one.groups, group{Group: g})
 		one.index[g.Name] = i
@@ -130,10 +130,17 @@ func slowdown(wait, run bourse.Duration) float64 {
 	return max(1, float64(wait+run)/float64(max(run, slowdownBound)))
 }
 
+// openLeg is what is counted of a leg that has not come to an end.
+type openLeg struct {
+	What  bourse.Leg
+	State bourse.LegState
+}
+
 // legMoved counts a move of a leg. Only the first fact of a leg must say what the leg
 // is; a later one that does has changed it.
 func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
-	if old, ok := s.open[m.Leg]; ok && m.What.Nodes == 0 {
+	old, known := s.open[m.Leg]
+	if known && m.What.Nodes == 0 {
 		m.What = old.What
 	}
 	s.legs[m.State]++
@@ -147,10 +154,9 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 		s.refunded = s.refunded.Plus(m.Refund)
 	}
 	if !m.State.Terminal() {
-		s.open[m.Leg] = m
+		s.open[m.Leg] = openLeg{m.What, m.State}
 		return
 	}
-	old, known := s.open[m.Leg]
 	delete(s.open, m.Leg)
 	if m.What.Work > 0 {
 		if m.State == bourse.Settled {

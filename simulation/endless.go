@@ -22,7 +22,7 @@ const maxSpeed = 100_000
 // workload. A trace ends when its records do, a model after the workload's days,
 // or never; it is drawn in chunks of a week, each from a seed of its own, so
 // that it can be taken up anywhere. Each job goes to the first group that can
-// hold it.
+// hold it; a group that none goes to looks for none, or all would be drawn for it.
 func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (queue.Work, error) {
 	if s.Workload == nil {
 		return nil, nil
@@ -38,8 +38,11 @@ func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (queue.
 	if _, err := stream.Chunk(0); err != nil {
 		return nil, err
 	}
-	groups := s.Groups
+	groups, drawn, of := s.Groups, s.Workload.Trace == "", sizes(s.Workload)
 	return func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+		if drawn && !getsAny(group, groups, of) {
+			return queue.Jobs(nil)
+		}
 		next := stream.From(begun, after)
 		return func() (bourse.LocalJob, bool) {
 			for {

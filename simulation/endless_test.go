@@ -104,3 +104,33 @@ func TestEndless_FeedsADurableClusterForMonths(t *testing.T) {
 		t.Errorf("%d jobs have ended, %d are kept", ended, kept)
 	}
 }
+
+// A group that none of a model's jobs goes to has none drawn for it: it would go on for ever.
+func TestEndless_AGroupThatGetsNothingLooksForNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		work  configs.Workload
+		nodes [2]int
+		empty int
+	}{
+		{configs.Workload{Model: "lublin", Processors: 16, Load: 700}, [2]int{16, 16}, 1},
+		{configs.Workload{Model: "uniform", Processors: 16, Load: 700, Nodes: configs.Range[int]{Lo: 8, Hi: 16},
+			Length: configs.Range[bourse.Duration]{Lo: bourse.Minute, Hi: bourse.Hour}}, [2]int{4, 16}, 0},
+	} {
+		c.work.Days = bourse.MaxDuration
+		s := liveSite(c.work)
+		for i, n := range c.nodes {
+			s.Groups[i].Nodes = n
+		}
+		work, err := NewWorkloads().Endless(s, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j, ok := work(c.empty, 0, 0)(); ok {
+			t.Errorf("%s: group %d gets %+v", c.work.Model, c.empty, j)
+		}
+		if _, ok := work(1-c.empty, 0, 0)(); !ok {
+			t.Errorf("%s: group %d gets nothing", c.work.Model, 1-c.empty)
+		}
+	}
+}

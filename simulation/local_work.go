@@ -1,7 +1,9 @@
 package simulation
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
@@ -25,7 +27,7 @@ func (l *Workloads) work(s *configs.Site, seed uint64) (LocalWork, error) {
 		return LocalWork{Lists: spread(jobs, s.Groups), Seed: seed}, err
 	}
 	next, err := model(s.Workload, SeedOf(seed, "site "+s.Name))
-	return LocalWork{Feed: spreading(next, s.Groups), Seed: seed}, err
+	return LocalWork{Feed: spreading(next, s.Groups, sizes(s.Workload)), Seed: seed}, err
 }
 
 // model hands out the jobs of a workload's model one by one: those of Workloads.Local.
@@ -51,7 +53,13 @@ func model(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), er
 // drawing is what draws them, without an end by number.
 func drawing(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), error) {
 	if w.Model != "uniform" {
-		return lublinOf(w, seed).Each()
+		m := lublinOf(w, seed)
+		if w.Jobs == 0 {
+			if err := m.Bound(w.Days); err != nil {
+				return queue.Jobs(nil), err
+			}
+		}
+		return m.Each()
 	}
 	m, n := uniformOf(w, seed), w.Jobs
 	if w.Load > 0 {
@@ -76,14 +84,18 @@ func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
 	return lists
 }
 
-// spreading is spread of jobs that come one by one, for one life. The jobs of other groups
-// that come before a group's next one are kept until these ask for them.
-func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group) queue.Work {
+// spreading is spread of jobs that come one by one, of such sizes, for one life.
+// The jobs of other groups that come before a group's next one are kept until these ask for
+// them; a group that no job goes to looks for none, or all would be drawn for it.
+func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group, of configs.Range[int]) queue.Work {
 	if len(groups) == 1 {
 		return func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return next }
 	}
 	kept := make([][]bourse.LocalJob, len(groups))
 	return func(group int, _, _ bourse.Time) func() (bourse.LocalJob, bool) {
+		if !getsAny(group, groups, of) {
+			return queue.Jobs(nil)
+		}
 		return func() (bourse.LocalJob, bool) {
 			for len(kept[group]) == 0 {
 				j, ok := next()
@@ -98,6 +110,25 @@ func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group) queue
 			return j, true
 		}
 	}
+}
+
+// sizes are those of the jobs that a workload's model draws.
+func sizes(w *configs.Workload) configs.Range[int] {
+	if w.Model == "uniform" {
+		return configs.Range[int]{Lo: max(w.Nodes.Lo, 1), Hi: cmp.Or(w.Nodes.Hi, w.Processors)}
+	}
+	return configs.Range[int]{Lo: 1, Hi: w.Processors}
+}
+
+// getsAny reports whether jobs of such sizes can go to a group at all. Which one a job goes
+// to changes only behind the size of a group.
+func getsAny(group int, groups []bourse.Group, of configs.Range[int]) bool {
+	if groupFor(of.Lo, groups) == group {
+		return true
+	}
+	return slices.ContainsFunc(groups, func(g bourse.Group) bool {
+		return g.Nodes >= of.Lo && g.Nodes < of.Hi && groupFor(g.Nodes+1, groups) == group
+	})
 }
 
 // groupFor is the group that a job of so many nodes goes to: the first in file

@@ -173,6 +173,28 @@ func TestWork_OfAModelIsItsList(t *testing.T) {
 	})
 }
 
+// A group that no job can go to has nothing drawn for it.
+func TestWork_OfAGroupThatGetsNothing(t *testing.T) {
+	t.Parallel()
+	drawn := 0
+	next := func() (bourse.LocalJob, bool) {
+		drawn++
+		return bourse.LocalJob{Nodes: 1 + drawn%16}, drawn < 1000
+	}
+	groups := []bourse.Group{{Nodes: 8}, {Nodes: 4}, {Nodes: 8}, {Nodes: 64}, {Nodes: 128}}
+	work := spreading(next, groups, configs.Range[int]{Lo: 1, Hi: 16})
+	for _, empty := range []int{1, 2, 4} {
+		if _, ok := work(empty, 0, 0)(); ok || drawn > 0 {
+			t.Errorf("%d jobs are drawn for group %d, which gets one: %v", drawn, empty, ok)
+		}
+	}
+	for _, some := range []int{0, 3} {
+		if _, ok := work(some, 0, 0)(); !ok {
+			t.Errorf("group %d gets nothing", some)
+		}
+	}
+}
+
 // census counts what slices and maps hold, by the fields that they are, such as
 // "broker.memory.jobs".
 type census map[string]int

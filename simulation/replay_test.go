@@ -235,6 +235,12 @@ func benchTogether(b *testing.B, n int) {
 func BenchmarkReplay_Together1000_Conservative(b *testing.B)  { benchTogether(b, 1000) }
 func BenchmarkReplay_Together3000_Conservative(b *testing.B)  { benchTogether(b, 3000) }
 func BenchmarkReplay_Together10000_Conservative(b *testing.B) { benchTogether(b, 10000) }
+func BenchmarkReplay_Together30000_Conservative(b *testing.B) {
+	if testing.Short() {
+		b.Skip("takes half a minute")
+	}
+	benchTogether(b, 30000)
+}
 
 func BenchmarkReplay_Generated20000_Conservative(b *testing.B) {
 	benchReplay(b, workloadtest.Drawn(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.Conservative})

@@ -37,6 +37,8 @@ type Record struct {
 	// Hook is called after each step, with what the agent has done; nil: nobody. Without
 	// Keep and Events a broker also says which jobs it has forgotten.
 	Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
+
+	cluster func(agents.Agent) agents.Agent // stands in for a cluster's agent, which it is handed; nil: itself
 }
 
 // Violation says that a run broke an invariant: an error of the program, never

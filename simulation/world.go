@@ -67,7 +67,11 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	}
 	behind, site := cluster.New(cluster.Config{Site: siteID(s.Name), Volatile: true}, nodes), sites.New(cfg)
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = behind, site
-	w.sim.Add(clusterID(s.Name), behind)
+	if w.rec.cluster != nil {
+		w.sim.Add(clusterID(s.Name), w.rec.cluster(behind))
+	} else {
+		w.sim.Add(clusterID(s.Name), behind)
+	}
 	w.sim.Add(siteID(s.Name), site)
 	return nil
 }

@@ -14,11 +14,12 @@ import (
 // broker's state when the process starts and follows its facts from then on.
 type catalogue struct {
 	mu      sync.RWMutex
-	list    []*entry // in order of number
-	ids     map[string]*entry
-	labels  map[string][]*entry
-	batches map[batchKey]*batch
+	list    []listed // in order of number
+	ids     index
+	labels  index // the newest of each
+	batches index // one of each batch that is in a user's name
 	last    uint64
+	came    *submission // that the last job came in
 }
 
 // entry is one job.
@@ -32,20 +33,57 @@ type entry struct {
 	over   bool // its end has been told
 }
 
-// batchKey is a batch's identity and one of the users in whose names its jobs
-// are.
-type batchKey struct{ user, id string }
+// listed is an entry as it is kept: a broker may have 100,000.
+type listed struct {
+	number          uint64
+	id, label, user string
+	from            *submission
+	older           uint32 // place in the list, from 1, of the next older one of this label; 0: none
+	over            bool
+	gone            bool // another one has its identity now
+}
 
-// batch is the part of a submission that is in one user's name. It is kept while the
+// submission is what the jobs of one have in common.
+type submission struct{ batch, digest, notify string }
+
+// batch is the part of a submission that is in one user's name. It is known while the
 // broker keeps one of its jobs.
 type batch struct {
 	digest string
 	suffix string // of its jobs' identities, after their labels
-	jobs   int
 }
 
 func newCatalogue() *catalogue {
-	return &catalogue{ids: map[string]*entry{}, labels: map[string][]*entry{}, batches: map[batchKey]*batch{}}
+	c := &catalogue{came: &submission{}}
+	c.index()
+	return c
+}
+
+// index finds all entries anew.
+func (c *catalogue) index() {
+	n := len(c.list)
+	c.ids = newIndex(n, func(place uint32) (string, string) { return c.list[place-1].id, "" })
+	c.labels = newIndex(n, func(place uint32) (string, string) { return c.list[place-1].label, "" })
+	c.batches = newIndex(0, func(place uint32) (string, string) { return c.list[place-1].user, c.list[place-1].from.batch })
+	for i := range c.list {
+		c.find(uint32(i + 1))
+	}
+}
+
+// find has the entry at a place be found.
+func (c *catalogue) find(place uint32) {
+	e := &c.list[place-1]
+	c.ids.put(place)
+	e.older = c.labels.put(place)
+	if e.from.batch != "" {
+		c.batches.put(place)
+	}
+}
+
+// entry is the one at a place of the list.
+func (c *catalogue) entry(place uint32) entry {
+	e := &c.list[place-1]
+	return entry{e.number, e.id, e.label, e.user, e.from.batch, e.from.notify, e.over}
 }
 
 // add notes a job. A job that is known stays as it is, unless only a site had told of
@@ -53,56 +91,35 @@ func newCatalogue() *catalogue {
 func (c *catalogue) add(j *bourse.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if old := c.ids[j.Name]; old != nil {
-		if old.batch != "" || j.Origin.Batch == "" {
+	if place := c.ids.get(j.Name, ""); place > 0 {
+		old := &c.list[place-1]
+		if old.from.batch != "" || j.Origin.Batch == "" {
 			return
 		}
-		c.drop(map[*entry]bool{old: true})
+		old.gone = true
+	}
+	o := &j.Origin
+	if from := (submission{o.Batch, o.Digest, o.Notify}); from != *c.came {
+		c.came = &from
 	}
 	c.last++
-	e := &entry{number: c.last, id: j.Name, label: cmp.Or(j.Origin.Label, j.Name), user: j.User,
-		batch: j.Origin.Batch, notify: j.Origin.Notify}
-	c.list = append(c.list, e)
-	c.ids[e.id] = e
-	c.labels[e.label] = append(c.labels[e.label], e)
-	if e.batch != "" {
-		key := batchKey{e.user, e.batch}
-		if c.batches[key] == nil {
-			c.batches[key] = &batch{digest: j.Origin.Digest, suffix: strings.TrimPrefix(e.id, e.label+"-")}
-		}
-		c.batches[key].jobs++
-	}
+	c.list = append(c.list, listed{number: c.last, id: j.Name, label: cmp.Or(o.Label, j.Name), user: j.User, from: c.came})
+	c.find(uint32(len(c.list)))
 }
 
 // forget drops jobs that the broker no longer keeps.
 func (c *catalogue) forget(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	gone := map[*entry]bool{}
+	some := false
 	for _, id := range ids {
-		if e := c.ids[id]; e != nil {
-			gone[e] = true
+		if place := c.ids.get(id, ""); place > 0 {
+			c.list[place-1].gone, some = true, true
 		}
 	}
-	c.drop(gone)
-}
-
-// drop takes entries out of the index.
-func (c *catalogue) drop(gone map[*entry]bool) {
-	for e := range gone {
-		delete(c.ids, e.id)
-		if c.labels[e.label] = slices.DeleteFunc(c.labels[e.label], func(x *entry) bool { return x == e }); len(c.labels[e.label]) == 0 {
-			delete(c.labels, e.label)
-		}
-		key := batchKey{e.user, e.batch}
-		if b := c.batches[key]; b != nil {
-			if b.jobs--; b.jobs == 0 {
-				delete(c.batches, key)
-			}
-		}
-	}
-	if len(gone) > 0 {
-		c.list = slices.DeleteFunc(c.list, func(e *entry) bool { return gone[e] })
+	if some {
+		c.list = slices.DeleteFunc(c.list, func(e listed) bool { return e.gone })
+		c.index()
 	}
 }
 
@@ -110,8 +127,9 @@ func (c *catalogue) drop(gone map[*entry]bool) {
 func (c *catalogue) batch(user, id string) (batch, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if b := c.batches[batchKey{user, id}]; b != nil {
-		return *b, true
+	if place := c.batches.get(user, id); place > 0 {
+		e := &c.list[place-1]
+		return batch{e.from.digest, strings.TrimPrefix(e.id, e.label+"-")}, true
 	}
 	return batch{}, false
 }
@@ -120,8 +138,8 @@ func (c *catalogue) batch(user, id string) (batch, bool) {
 func (c *catalogue) get(id string) (entry, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if e := c.ids[id]; e != nil {
-		return *e, true
+	if place := c.ids.get(id, ""); place > 0 {
+		return c.entry(place), true
 	}
 	return entry{}, false
 }
@@ -131,13 +149,13 @@ func (c *catalogue) get(id string) (entry, bool) {
 func (c *catalogue) named(who Caller, word string) []entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if e := c.ids[word]; e != nil && who.sees(e.user) {
-		return []entry{*e}
+	if place := c.ids.get(word, ""); place > 0 && who.sees(c.list[place-1].user) {
+		return []entry{c.entry(place)}
 	}
 	var list []entry
-	for _, e := range slices.Backward(c.labels[word]) {
-		if who.sees(e.user) {
-			list = append(list, *e)
+	for place := c.labels.get(word, ""); place > 0; place = c.list[place-1].older {
+		if e := &c.list[place-1]; !e.gone && who.sees(e.user) {
+			list = append(list, c.entry(place))
 		}
 	}
 	return list
@@ -155,10 +173,10 @@ type filter struct {
 func (c *catalogue) before(list []entry, w filter, number uint64, n int) []entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	i, _ := slices.BinarySearchFunc(c.list, number, func(e *entry, n uint64) int { return cmp.Compare(e.number, n) })
+	i, _ := slices.BinarySearchFunc(c.list, number, func(e listed, n uint64) int { return cmp.Compare(e.number, n) })
 	for i--; i >= 0 && n > 0; i-- {
-		if e := c.list[i]; w.who.sees(e.user) && (w.user == "" || e.user == w.user) && (w.batch == "" || e.batch == w.batch) {
-			list = append(list, *e)
+		if e := &c.list[i]; !e.gone && w.who.sees(e.user) && (w.user == "" || e.user == w.user) && (w.batch == "" || e.from.batch == w.batch) {
+			list = append(list, c.entry(uint32(i+1)))
 			n--
 		}
 	}
@@ -169,10 +187,10 @@ func (c *catalogue) before(list []entry, w filter, number uint64, n int) []entry
 func (c *catalogue) end(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.ids[id]
-	if e == nil || e.over {
+	place := c.ids.get(id, "")
+	if place == 0 || c.list[place-1].over {
 		return false
 	}
-	e.over = true
+	c.list[place-1].over = true
 	return true
 }

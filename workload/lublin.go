@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -84,7 +85,7 @@ func (m Lublin) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
 			break
 		}
 		if len(jobs) == maxModelJobs {
-			return nil, fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
+			return nil, m.tooMany(span)
 		}
 		jobs = append(jobs, j)
 	}
@@ -115,6 +116,22 @@ func (m Lublin) Each() (next func() (bourse.LocalJob, bool), err error) {
 		return nil, err
 	}
 	return m.each(), nil
+}
+
+// Bound is an error where more jobs are to be expected before span than Until draws: who
+// draws them one by one would never be told.
+func (m Lublin) Bound(span bourse.Duration) error {
+	if err := cmp.Or(m.check(), checkSpan(span)); err != nil {
+		return err
+	}
+	if span.Seconds() > float64(maxModelJobs)*m.factor()*meanGap() {
+		return m.tooMany(span)
+	}
+	return nil
+}
+
+func (m Lublin) tooMany(span bourse.Duration) error {
+	return fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
 }
 
 func (m Lublin) each() func() (bourse.LocalJob, bool) {
@@ -158,9 +175,13 @@ func (m Lublin) factor() float64 {
 	if m.Load == 0 {
 		return 1
 	}
+	return newSizes(m.Nodes).meanWork() / (float64(m.Nodes) * meanGap() * m.Load)
+}
+
+// meanGap is the model's own, in seconds.
+func meanGap() float64 {
 	gap := distuv.Gamma{Alpha: aarr, Beta: 1 / barr}
-	meanGap := expBelow(gap, maxGap) / gap.CDF(maxGap)
-	return newSizes(m.Nodes).meanWork() / (float64(m.Nodes) * meanGap * m.Load)
+	return expBelow(gap, maxGap) / gap.CDF(maxGap)
 }
 
 // expBelow is the integral of e^x over the part of a gamma distribution below

@@ -209,3 +209,25 @@ func BenchmarkLublin_1000000Jobs(b *testing.B) {
 		}
 	}
 }
+
+// A span of which all jobs could not be listed is refused before the first is drawn.
+func TestLublin_BoundOfASpan(t *testing.T) {
+	t.Parallel()
+	m := Lublin{Nodes: 64, Load: 8, Seed: 1}
+	jobs, err := m.Until(100 * bourse.Day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := float64(len(jobs)) / 100
+	for _, c := range []struct {
+		days float64
+		ok   bool
+	}{{1, true}, {maxModelJobs / day / 2, true}, {maxModelJobs / day * 2, false}} {
+		if err := m.Bound(bourse.Duration(c.days * float64(bourse.Day))); (err == nil) != c.ok {
+			t.Errorf("%.0f days of %.0f jobs: %v", c.days, day, err)
+		}
+	}
+	if m.Bound(0) == nil {
+		t.Error("no span at all")
+	}
+}

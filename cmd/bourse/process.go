@@ -88,8 +88,9 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	if listener != nil {
 		defer func() { _ = listener.Close() }()
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+	tuned := os.Getenv("GOGC") == ""
+	if tuned {
+		debug.SetGCPercent(gcPercent(0))
 	}
 	debug.SetTraceback("crash") // a panic ends it by a signal: exit status 2 would say that its file is wrong
 	p.host = live.NewHost(live.Options{Log: p.log, Now: wallClock, Wait: true})
@@ -117,6 +118,9 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	p.begun = true
 	p.rereads.Unlock()
 	debug.FreeOSMemory() // what the replay took, several times what is left of it
+	if tuned {
+		go tuneCollector(ctx)
+	}
 	in := p.members()
 	for _, m := range in[1:] {
 		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
@@ -191,11 +195,6 @@ func (p *process) start(ctx context.Context, begin func() error) error {
 	}
 	return p.enterAll()
 }
-
-// gcPercent is by how much the heap of an agent's process grows between two
-// collections, unless GOGC says otherwise: what an agent keeps lives long and it
-// makes little garbage, so memory is worth more than the time of the collector.
-const gcPercent = 50
 
 // processFlags are those of both kinds of processes.
 type processFlags struct{ untilEOF bool }

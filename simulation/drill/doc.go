@@ -13,7 +13,7 @@
 //
 // Flags of the test, all after the package: -drill.long for the long forms,
 // -drill.seed for other moments, -drill.speed for the table of
-// docs/PERFORMANCE.md, -drill.against for another binary's beside it, -drill.kills for so
-// many leaders of replicas, -drill.keep to leave the folders where they are, -drill.bourse
+// docs/PERFORMANCE.md, -drill.against for another binary's beside it, -drill.crowd for so
+// many sites of one broker there, -drill.kills for so many leaders of replicas, -drill.keep to leave the folders where they are, -drill.bourse
 // to hold another binary to it all.
 package drill

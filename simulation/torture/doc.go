@@ -1,6 +1,6 @@
 // Package torture runs whole federations with every fault on and checks, from
 // outside and after every step, that the promise of docs/TRANSACTION.md holds:
-// the invariants of history/invariant, I1 to I31. One seed decides the sites, the jobs and the faults,
+// the invariants of history/invariant, I1 to I32. One seed decides the sites, the jobs and the faults,
 // so that whatever breaks can be seen again; what a run needs of its faults to
 // break is found by leaving others out.
 //

@@ -10,16 +10,17 @@ import (
 )
 
 // given is what a broker's record says of the windows that it has given back: for all that
-// they cost, where a window is broken, or for what the schedules say, where its user wants
-// another one or none.
+// they cost, where a window is broken, or a part of the one that was to take its place lost,
+// and for what the schedules say, where its user wants another one or none.
 type given struct {
 	windows map[string][]bourse.TxID      // by job: what it has
 	moved   map[bourse.TxID][]bourse.TxID // by move: the window that it took the place of
 	full    map[bourse.TxID]bool
+	parts   map[bourse.LegID]bool // given up for a move: whether what was to take its place is lost
 }
 
 func newGiven() given {
-	return given{map[string][]bourse.TxID{}, map[bourse.TxID][]bourse.TxID{}, map[bourse.TxID]bool{}}
+	return given{map[string][]bourse.TxID{}, map[bourse.TxID][]bourse.TxID{}, map[bourse.TxID]bool{}, map[bourse.LegID]bool{}}
 }
 
 // gives takes what becomes of the windows of jobs.
@@ -39,6 +40,7 @@ func (m *mirror) gives(f agents.Fact) {
 		if t := m.txs[f.Leg.Tx]; !f.Commit && t != nil && t.commit && len(t.begun.Legs) == 1 && slices.Contains(g.windows[t.begun.Job], f.Leg.Tx) {
 			g.restore(t.begun.Job, f.Leg.Tx)
 		}
+		m.replaced(f.Leg.Tx)
 	case bourse.TxReversed:
 		g.restore(f.Job, f.Tx)
 		g.windows[f.Job] = slices.DeleteFunc(slices.Clone(g.windows[f.Job]), func(id bourse.TxID) bool { return id == f.Tx })
@@ -55,6 +57,42 @@ func (m *mirror) gives(f agents.Fact) {
 	}
 }
 
+// replaced takes which parts of a window are given up once a part of the move that takes its
+// place is confirmed, or all of them are lost. A part whose replacement is lost was its user's
+// to keep, unless they have given the job up.
+func (m *mirror) replaced(move bourse.TxID) {
+	by := map[bourse.LegID]bourse.LegID{}
+	confirmed, open := false, false
+	for i := range m.given.moved[move] {
+		old := m.txs[m.given.moved[move][i]]
+		for k := range old.begun.Legs {
+			by[bourse.LegID{Tx: old.begun.Tx, Leg: k}] = bourse.LegID{}
+		}
+	}
+	if len(by) == 0 {
+		return
+	}
+	t := m.txs[move]
+	for i := range t.begun.Legs {
+		leg := bourse.LegID{Tx: move, Leg: i}
+		if i < len(t.begun.Replaces) {
+			by[t.begun.Replaces[i]] = leg
+		}
+		f, closed := m.closed[leg]
+		confirmed, open = confirmed || f.Commit, open || !closed
+	}
+	if !confirmed && open {
+		return
+	}
+	for old, leg := range by {
+		f, closed := m.closed[leg]
+		taken := leg != (bourse.LegID{})
+		if _, known := m.given.parts[old]; !known && (closed || !taken) {
+			m.given.parts[old] = !m.withdrawn[t.begun.Job] && (!confirmed || taken && !f.Commit)
+		}
+	}
+}
+
 // restore puts back the window that a move was to take the place of.
 func (g *given) restore(job string, move bourse.TxID) {
 	if old, ok := g.moved[move]; ok {
@@ -67,11 +105,11 @@ func (g *given) restore(job string, move bourse.TxID) {
 // broken, and nowhere else (I29). A leg that it had given up with its site brings all back.
 func (t *talk) inFull(s *sim.Step, m *mirror, r agents.Release) error {
 	_, claimed := t.claimed[r.Leg]
-	if full := m.given.full[r.Leg.Tx]; full == r.Full || claimed || t.exempt[r.Leg] || t.forgotten(r.Leg.Tx) {
+	if full := m.given.full[r.Leg.Tx] || m.given.parts[r.Leg]; full == r.Full || claimed || t.exempt[r.Leg] || t.forgotten(r.Leg.Tx) {
 		return nil
 	}
 	if r.Full {
-		return fmt.Errorf("I29: %s releases leg %v and wants all of its price back, and its window is not broken", s.ID, r.Leg)
+		return fmt.Errorf("I29: %s releases leg %v and wants all of its price back, and neither its window is broken nor what was to take its place lost", s.ID, r.Leg)
 	}
-	return fmt.Errorf("I29: %s releases leg %v by the schedule, and its window is broken", s.ID, r.Leg)
+	return fmt.Errorf("I29: %s releases leg %v by the schedule, and its window is broken, or what was to take its place lost", s.ID, r.Leg)
 }

@@ -32,6 +32,7 @@ func (c *checker) verifiedTogether() error {
 	for id := range c.exempt {
 		c.journals.Exempt(id)
 	}
+	c.journals.Settle()
 	found, _, _ := c.journals.Finish()
 	for _, x := range found {
 		if !x.Note {

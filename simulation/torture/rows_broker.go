@@ -29,7 +29,7 @@ func (x *taking) broker() {
 		case bourse.LegDone:
 			x.done(f)
 		case bourse.LegShifted:
-			x.take("B71")
+			x.take(map[bool]string{true: "B58", false: "B71"}[x.listing()])
 		case bourse.LegProved:
 			x.take(map[bool]string{true: "B96", false: "B95"}[x.listing()])
 		case bourse.LegAdopted:
@@ -70,7 +70,7 @@ func (x *taking) news(f agents.Fact) {
 		x.takeIf(f.Reason.Code == bourse.Bound, "B140")
 	case bourse.JobBroken:
 		x.takeIf(f.Reason.Code == bourse.After, "B82", "B83")
-		x.takeIf(f.Reason.Code == bourse.Unknown && x.listing(), "B57")
+		x.takeIf(x.givenBack(f.Job), "B57")
 	case bourse.JobCancelled:
 		x.takeIf(!f.Reason.Refused(), "B27")
 		x.takeIf(f.Reason.Refused(), "B84")
@@ -255,6 +255,19 @@ func (x *taking) brokerHears() {
 func (x *taking) listing() bool {
 	_, ok := x.step.Message.(agents.Listing)
 	return ok
+}
+
+// givenBack reports whether a site lists a part of a job's window as given back, and its
+// broker names that part as forgotten.
+func (x *taking) givenBack(job string) bool {
+	m, ok := x.step.Message.(agents.Listing)
+	return ok && slices.ContainsFunc(m.Legs, func(l agents.ListedLeg) bool {
+		t := x.m.txs[l.Leg.Tx]
+		return l.State == bourse.Released && t != nil && t.begun.Job == job && slices.ContainsFunc(x.step.Facts, func(f agents.Fact) bool {
+			a, ok := f.(bourse.Amnesia)
+			return ok && a.Site == "" && slices.Contains(a.Legs, l.Leg)
+		})
+	})
 }
 
 func (x *taking) asks() bool {

@@ -16,21 +16,40 @@ import (
 // I30: what users are told is so. What a broker answers is on its record; at rest, what the
 // turns of a job say is what its sites carry of it, and what the broker shows.
 
-// told is what users have asked for.
+// told is what users have asked for and brokers have not answered.
 type told struct {
-	wishes map[string][]bourse.Request // by job: the other windows that were asked for
+	wishes map[wishOf]bourse.Request // of the other window
 }
 
-// asks takes note of a wish.
-func (x *told) asks(m agents.Message) {
-	if m, ok := m.(agents.JobModify); ok {
-		if x.wishes == nil {
-			x.wishes = map[string][]bourse.Request{}
-		}
-		if !slices.ContainsFunc(x.wishes[m.Job], func(r bourse.Request) bool { return alike(&r, &m.Request) }) {
-			x.wishes[m.Job] = append(x.wishes[m.Job], m.Request)
-		}
+// wishOf is a wish for a job that a life of a process knows of. It follows one for a job at a
+// time, and refuses others meanwhile.
+type wishOf struct {
+	process int
+	life    uint64
+	job     string
+}
+
+// asks takes note of a wish that is not answered at once.
+func (x *told) asks(s *sim.Step) {
+	m, ok := s.Message.(agents.JobModify)
+	if !ok || slices.ContainsFunc(s.Sends, func(o agents.Send) bool { r, ok := o.Message.(agents.JobReply); return ok && r.Job == m.Job }) {
+		return
 	}
+	if x.wishes == nil {
+		x.wishes = map[wishOf]bourse.Request{}
+	}
+	x.wishes[wishOf{s.Process, s.Life, m.Job}] = m.Request
+}
+
+// answered is the wish that an answer is of; false if nobody has asked for another window.
+func (x *told) answered(s *sim.Step, job string) (bourse.Request, bool) {
+	if m, ok := s.Message.(agents.JobModify); ok && m.Job == job {
+		return m.Request, true
+	}
+	k := wishOf{s.Process, s.Life, job}
+	r, ok := x.wishes[k]
+	delete(x.wishes, k)
+	return r, ok
 }
 
 // alike compares what users change of a request.
@@ -46,6 +65,7 @@ func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
 			return fmt.Errorf("I30: %s says that it has taken job %s, and has it not on record", s.ID, x.Job)
 		}
 	case agents.JobReply:
+		wish, asked := c.told.answered(s, x.Job)
 		if x.Reason.Refused() {
 			return nil
 		}
@@ -56,9 +76,12 @@ func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
 		if !known {
 			return nil // of a job that it has learned of from sites alone, what was asked for is not on record
 		}
-		if !slices.ContainsFunc(c.told.wishes[x.Job], func(r bourse.Request) bool { return alike(&r, &j.Request) }) {
-			return fmt.Errorf("I30: %s grants a wish for job %s, which is not given up and asks for %d nodes for %v by %v as before",
-				s.ID, x.Job, j.Nodes, j.Length, j.Deadline)
+		switch {
+		case !asked:
+			return fmt.Errorf("I30: %s grants a wish for job %s that nobody waits for", s.ID, x.Job)
+		case !alike(&wish, &j.Request):
+			return fmt.Errorf("I30: %s grants that job %s has %d nodes for %v by %v, and it asks for %d for %v by %v",
+				s.ID, x.Job, wish.Nodes, wish.Length, wish.Deadline, j.Nodes, j.Length, j.Deadline)
 		}
 	}
 	return nil
@@ -129,7 +152,7 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 			x := stand[name]
 			if alone {
 				shown, known := b.Job(name)
-				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) && !(is == bourse.JobWaiting && x.lost) {
+				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) && !(is == bourse.JobWaiting && x.torn) {
 					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
 				}
 			}
@@ -141,11 +164,11 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 	return nil
 }
 
-// standing is the state of a job by its turns. The last one may be that a part is lost: that
-// the job waits again is told once somebody has looked at it.
+// standing is the state of a job by its turns.
 type standing struct {
 	history.Standing
-	lost bool
+	lost bool // the last one is that a part is lost
+	torn bool // and the broker has begun anew since: a crash may have torn off that the job waits again
 }
 
 // standings are the states of a broker's jobs by the turns that its facts tell, without
@@ -155,8 +178,13 @@ func (c *checker) standings(m *mirror) map[string]*standing {
 	stand := map[string]*standing{}
 	left := map[string]bool{}
 	for _, f := range m.facts {
-		if f, is := f.(bourse.LegAdopted); is {
+		switch f := f.(type) {
+		case bourse.LegAdopted:
 			left[f.Job] = true
+		case bourse.LifeBegun:
+			for _, x := range stand {
+				x.torn = x.lost
+			}
 		}
 		for _, u := range turns.Take(0, f) {
 			if u.Job == "" || u.What == history.NotTaken {
@@ -166,7 +194,7 @@ func (c *checker) standings(m *mirror) map[string]*standing {
 				stand[u.Job] = &standing{}
 			}
 			stand[u.Job].Take(&u)
-			stand[u.Job].lost = u.What == history.LegLost
+			stand[u.Job].lost, stand[u.Job].torn = u.What == history.LegLost, false
 		}
 	}
 	maps.DeleteFunc(stand, func(name string, x *standing) bool { return !x.Known || left[name] })
@@ -196,7 +224,7 @@ func (c *checker) carries(m *mirror, job string, x *standing, before bourse.Time
 		}
 	}
 	placed := x.State == bourse.JobPlaced || x.State == bourse.JobRunning
-	if placed == (len(stands) > 0) || x.lost && len(stands) == 0 {
+	if placed == (len(stands) > 0) || x.torn && len(stands) == 0 {
 		return nil
 	}
 	return fmt.Errorf("I30: users of %s are told that job %s is %v, and its sites carry %d legs of it: %s", m.id, job, x.State, len(stands), strings.Join(stands, ", "))

@@ -98,6 +98,48 @@ func TestTalk_ABrokenWindowComesBackInFull(t *testing.T) {
 	}
 }
 
+// Of a window that its user has moved, a part comes back in full if what was to take its place
+// is lost.
+func TestTalk_APartWhoseReplacementIsLostComesBackInFull(t *testing.T) {
+	t.Parallel()
+	two := func(tx bourse.TxID) bourse.TxBegun {
+		f := begins(tx)
+		f.Sites, f.Legs, f.Limits = []string{"ash", "fir"}, []bourse.Leg{f.Legs[0], f.Legs[0]}, []bourse.Credits{9, 9}
+		return f
+	}
+	decided := func(tx bourse.TxID) bourse.TxDecided { return bourse.TxDecided{Tx: tx, Job: "wave", Commit: true} }
+	closes := func(tx bourse.TxID, i int, commit bool) bourse.LegClosed {
+		return bourse.LegClosed{Leg: bourse.LegID{Tx: tx, Leg: i}, Commit: commit}
+	}
+	moves := two(secondTx)
+	moves.Request, moves.Replaces = asked2, []bourse.LegID{{Tx: firstTx}}
+	had := []agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: asked4}}, two(firstTx), decided(firstTx), closes(firstTx, 0, true),
+		closes(firstTx, 1, true), moves, decided(secondTx)}
+	for name, c := range map[string]struct {
+		facts         []agents.Fact
+		first, second bool // parts in full; of the first window nothing replaces the second
+	}{
+		"both confirmed":        {[]agents.Fact{closes(secondTx, 0, true), closes(secondTx, 1, true)}, false, false},
+		"lost, then confirmed":  {[]agents.Fact{closes(secondTx, 0, false), closes(secondTx, 1, true)}, true, false},
+		"confirmed, then lost":  {[]agents.Fact{closes(secondTx, 1, true), closes(secondTx, 0, false)}, true, false},
+		"another one is lost":   {[]agents.Fact{closes(secondTx, 0, true), closes(secondTx, 1, false)}, false, false},
+		"both lost":             {[]agents.Fact{closes(secondTx, 0, false), closes(secondTx, 1, false)}, true, true},
+		"given up before":       {[]agents.Fact{bourse.JobCancelled{Job: "wave"}, closes(secondTx, 0, false), closes(secondTx, 1, true)}, false, false},
+		"given up after that":   {[]agents.Fact{closes(secondTx, 0, false), closes(secondTx, 1, true), bourse.JobCancelled{Job: "wave"}}, true, false},
+		"lost once it was paid": {[]agents.Fact{closes(secondTx, 0, true), bourse.LegDone{Leg: first(secondTx), State: bourse.Lost}, closes(secondTx, 1, true)}, false, false},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.txs[firstTx], check.txs[secondTx] = &txTruth{}, &txTruth{}
+		m := record(t, newMirror("broker:vo1"), append(had[:len(had):len(had)], c.facts...)...)
+		for i, full := range []bool{c.first, c.second} {
+			r := agents.Release{Leg: bourse.LegID{Tx: firstTx, Leg: i}, Full: full}
+			holds(t, name, check.talk.inFull(&sim.Step{ID: "broker:vo1"}, m, r), "")
+			r.Full = !full
+			holds(t, name, check.talk.inFull(&sim.Step{ID: "broker:vo1"}, m, r), "I29")
+		}
+	}
+}
+
 // What a user is answered is on the record of who answers.
 func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 	t.Parallel()
@@ -114,8 +156,8 @@ func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 		"taken, and not on record":  {nil, agents.SubmitReply{Job: "wave"}, "has it not on record"},
 		"refused":                   {taken(), agents.JobReply{Job: "wave", Reason: no}, ""},
 		"moved":                     {append(taken(), move(secondTx)...), agents.JobReply{Job: "wave"}, ""},
-		"not moved":                 {taken(), agents.JobReply{Job: "wave"}, "as before"},
-		"moved, and that is lost":   {append(append(taken(), move(secondTx)[:3]...), bourse.LegClosed{Leg: first(secondTx)}), agents.JobReply{Job: "wave"}, "as before"},
+		"not moved":                 {taken(), agents.JobReply{Job: "wave"}, "it asks for 4"},
+		"moved, and that is lost":   {append(append(taken(), move(secondTx)[:3]...), bourse.LegClosed{Leg: first(secondTx)}), agents.JobReply{Job: "wave"}, "it asks for 4"},
 		"given up":                  {over, agents.JobReply{Job: "wave", Refund: 3}, ""},
 		"given up for another sum":  {over, agents.JobReply{Job: "wave", Refund: 5}, "by its record it is"},
 		"given up, and not over":    {cancelled, agents.JobReply{Job: "wave"}, "is not over"},
@@ -123,8 +165,44 @@ func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		check.txs[firstTx], check.txs[secondTx] = &txTruth{}, &txTruth{}
-		check.told.asks(agents.JobModify{Job: "wave", Request: asked2})
+		check.told.asks(&sim.Step{Message: agents.JobModify{Job: "wave", Request: asked2}})
 		holds(t, name, check.saysTrue(&sim.Step{ID: "broker:vo1"}, record(t, newMirror("broker:vo1"), c.facts...), c.says), c.words)
+	}
+}
+
+// What is granted is the wish that waits, not an earlier one; of each process's life its own.
+func TestChecker_TheWishThatWaitsIsGranted(t *testing.T) {
+	t.Parallel()
+	asks := func(r bourse.Request, process int, answers ...agents.Send) *sim.Step {
+		return &sim.Step{ID: "broker:vo1", Process: process, Message: agents.JobModify{Job: "wave", Request: r}, Sends: answers}
+	}
+	yes := agents.JobReply{Job: "wave"}
+	no := agents.JobReply{Job: "wave", Reason: bourse.Because(bourse.BadState, "no")}
+	later := &sim.Step{ID: "broker:vo1", Process: 1}
+	moved := append(taken(), move(secondTx)...)
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		steps []*sim.Step // the last one grants
+		words string
+	}{
+		"at once":              {taken(), []*sim.Step{asks(asked4, 1, agents.Send{Message: yes})}, ""},
+		"at once, another one": {taken(), []*sim.Step{asks(asked2, 1, agents.Send{Message: yes})}, "has 2 nodes"},
+		"later":                {moved, []*sim.Step{asks(asked2, 1), later}, ""},
+		"an earlier one":       {moved, []*sim.Step{asks(asked2, 1), later, asks(asked4, 1), later}, "has 4 nodes"},
+		"one refused since":    {moved, []*sim.Step{asks(asked2, 1), asks(asked4, 1, agents.Send{Message: no}), later}, ""},
+		"twice":                {moved, []*sim.Step{asks(asked2, 1), later, later}, "nobody waits"},
+		"another process":      {moved, []*sim.Step{asks(asked2, 2), later}, "nobody waits"},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		m := record(t, newMirror("broker:vo1"), c.facts...)
+		for i, s := range c.steps {
+			check.told.asks(s)
+			if i < len(c.steps)-1 && s == later {
+				holds(t, name, check.saysTrue(s, m, yes), "")
+			} else if i == len(c.steps)-1 {
+				holds(t, name, check.saysTrue(s, m, yes), c.words)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,172 @@
+//go:build linux
+
+package drill
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/wire"
+)
+
+var manyOffers = flag.Int("drill.crowd", 1000, "with -drill.speed: how many sites a broker has in TestSpeed_ACrowdOfSites")
+
+// offering is a site that does nothing but answer requests for offers: its links, its
+// certificate and its gossip are those of any site.
+type offering struct {
+	name    string
+	network live.Network
+	offers  agents.Offers
+	asked   *atomic.Int64
+}
+
+// Connect, Deliver, Tell and Stop make it the host of a node.
+func (s *offering) Connect(n live.Network)                          { s.network = n }
+func (s *offering) Tell(agents.ID, agents.ID, agents.Message) error { return nil }
+func (s *offering) Stop(context.Context) error                      { return nil }
+func (s *offering) Deliver(e *wire.Envelope) (taken bool) {
+	m, err := wire.Decode(e)
+	if err != nil {
+		return true
+	}
+	if q, ok := m.(agents.OfferRequest); ok {
+		s.asked.Add(1)
+		answer := s.offers
+		answer.Cycle, answer.Now = q.Cycle, bourse.Time(time.Now().UnixMilli())
+		if e, err := wire.Encode(agents.ID("site:"+s.name), agents.ID(e.GetFrom()), answer); err == nil {
+			s.network.Send(agents.ID(e.GetTo()), e)
+		}
+	}
+	return true
+}
+
+// offersOf are 30 steps of a group that is too dear for the job that is waiting.
+func offersOf(name string) agents.Offers {
+	now := bourse.Time(time.Now().UnixMilli())
+	p := make(bourse.Profile, 30)
+	for i := range p {
+		p[i] = bourse.Step{At: now.Add(bourse.Duration(i-1) * 40 * bourse.Minute), Free: 4 + 4*(i%2)}
+	}
+	g := bourse.Group{Site: name, Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 1000 * bourse.Price(bourse.Credit)}
+	return agents.Offers{Version: 1, Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}, Stamp: agents.Stamp{Epoch: 1, Seq: 1}}
+}
+
+// assemble starts so many sites in this process, which the broker finds by gossip.
+func (f *federation) assemble(n int) (asked *atomic.Int64) {
+	f.t.Helper()
+	asked = new(atomic.Int64)
+	keys, err := certificate.GossipKeys(filepath.Join(f.dir, "ca", "gossip.key"))
+	must(f.t, err)
+	var nodes []*live.Node
+	f.t.Cleanup(func() {
+		var group sync.WaitGroup
+		for _, x := range nodes {
+			group.Go(x.Close)
+		}
+		group.Wait()
+	})
+	for i := range n {
+		name := fmt.Sprintf("s%04d", i)
+		_, err := f.ca.Issue(certificate.Request{Role: certificate.Site, Name: name, Hosts: []string{"127.0.0.1"}})
+		must(f.t, err)
+		store, err := certificate.Load(certificate.In(filepath.Join(f.dir, "ca"), certificate.Site, name), certificate.Options{})
+		must(f.t, err)
+		guard, err := live.NewGuard(live.GuardOptions{Store: store, Log: zerolog.Nop()})
+		must(f.t, err)
+		x, err := live.StartNode(live.NodeOptions{Name: agents.ID("site:" + name), Host: &offering{name: name, offers: offersOf(name), asked: asked},
+			Listen: "127.0.0.1:0", Transport: guard.Transport(), Log: zerolog.Nop(), Gossip: live.GossipOptions{Listen: "127.0.0.1:0",
+				Label: "vo1", Keys: keys, Profile: "lan", Seeds: []string{fmt.Sprintf("%s:%d", f.broker.host, gossipPort)}}})
+		must(f.t, err)
+		nodes = append(nodes, x)
+	}
+	return asked
+}
+
+// cycles are how many the broker has closed in which it asked, and how long they took.
+func (f *federation) cycles() (n float64, took float64) {
+	f.t.Helper()
+	store, err := certificate.Load(certificate.In(filepath.Join(f.dir, "ca"), certificate.Operator, "olga"), certificate.Options{})
+	must(f.t, err)
+	c := &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: store.Client(certificate.Want{Role: certificate.Broker, Host: f.broker.host})}}
+	defer c.CloseIdleConnections()
+	answer, err := c.Get(f.broker.api() + "/metrics")
+	must(f.t, err)
+	defer func() { _ = answer.Body.Close() }()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if v, ok := strings.CutPrefix(lines.Text(), "bourse_cycle_seconds_sum "); ok {
+			took, _ = strconv.ParseFloat(v, 64)
+		}
+		if v, ok := strings.CutPrefix(lines.Text(), "bourse_cycle_seconds_count "); ok {
+			n, _ = strconv.ParseFloat(v, 64)
+		}
+	}
+	return n, took
+}
+
+// sockets is how many a process has open.
+func (a *agent) sockets() (n int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", a.pid()))
+	for _, file := range files {
+		if to, _ := os.Readlink(file); strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+// A broker's process with 1,000 sites, each with a certificate, a link and gossip of its
+// own in the process of the test: at rest, and while a job waits for which every cycle
+// asks all, or those that max_asked allows.
+func TestSpeed_ACrowdOfSites(t *testing.T) {
+	if !*speed {
+		t.Skip("measures; asked for with -drill.speed")
+	}
+	for _, most := range []int{0, *manyOffers / 10} {
+		t.Run(fmt.Sprintf("asked%d", most), func(t *testing.T) {
+			f := lay(t, plan{sites: []sitePlan{}, profile: "lan", broker: fmt.Sprintf("batch_size = 1\nmax_asked = %d\n", most)})
+			f.broker.start()
+			f.broker.ready()
+			begun := time.Now()
+			alone := f.broker.memory()
+			asked := f.assemble(*manyOffers)
+			started := time.Since(begun)
+			for end := time.Now().Add(5 * time.Minute); f.usable() < *manyOffers && time.Now().Before(end); {
+				time.Sleep(time.Second)
+			}
+			t.Logf("%d of %d sites known %v after the first was started, %v after the last", f.usable(), *manyOffers, time.Since(begun).Round(time.Second), (time.Since(begun) - started).Round(time.Second))
+			time.Sleep(20 * time.Second)
+			busy := f.processor()
+			time.Sleep(20 * time.Second)
+			busy = f.processor() - busy
+			t.Logf("at rest: %d MB (alone %d), at most %d; %d sockets; %.1f %% of a processor", f.broker.memory(), alone, f.broker.peak(), f.broker.sockets(), busy.Seconds()/20*100)
+			_, err := f.client().Submit(context.Background(), f.batchOf(1, 10, bourse.Hour))
+			must(t, err)
+			time.Sleep(5 * time.Second) // all are called for the first time
+			n, took := f.cycles()
+			busy, before := f.processor(), asked.Load()
+			time.Sleep(30 * time.Second)
+			n2, took2 := f.cycles()
+			busy = f.processor() - busy
+			n, took = n2-n, took2-took
+			t.Logf("max_asked %d: %.0f cycles in 30 s, %.0f ms each on average, %.0f sites asked in each, %.0f ms of the broker's processor time; %d MB, at most %d; %d sockets",
+				most, n, took/n*1000, float64(asked.Load()-before)/n, busy.Seconds()/n*1000, f.broker.memory(), f.broker.peak(), f.broker.sockets())
+		})
+	}
+}

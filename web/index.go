@@ -1,0 +1,61 @@
+package web
+
+import "hash/maphash"
+
+// index finds places of a list by what is kept there, a text or two. It has 4 bytes for a
+// place, and up to 11 with its room to grow, where a map has several times as many.
+type index struct {
+	key   func(place uint32) (text, more string)
+	seed  maphash.Seed
+	slots []uint32 // places, from 1; 0: free. Of as many as a power of two
+	taken int
+}
+
+// newIndex has room for so many places; key is what they are found by.
+func newIndex(room int, key func(place uint32) (text, more string)) index {
+	n := 8
+	for n*3 <= room*4 {
+		n *= 2
+	}
+	return index{key: key, seed: maphash.MakeSeed(), slots: make([]uint32, n)}
+}
+
+// slot is where a key is, or would be: in the first free one from its hash on.
+func (x *index) slot(text, more string) *uint32 {
+	var h maphash.Hash
+	h.SetSeed(x.seed)
+	_, _ = h.WriteString(text)
+	_ = h.WriteByte(0)
+	_, _ = h.WriteString(more)
+	last := uint64(len(x.slots) - 1)
+	for i := h.Sum64() & last; ; i = (i + 1) & last {
+		p := &x.slots[i]
+		if *p == 0 {
+			return p
+		}
+		if a, b := x.key(*p); a == text && b == more {
+			return p
+		}
+	}
+}
+
+// get is the place that was put last of those with a key; 0: there is none.
+func (x *index) get(text, more string) uint32 { return *x.slot(text, more) }
+
+// put notes a place, and returns the one with its key before; 0: none.
+func (x *index) put(place uint32) (had uint32) {
+	if (x.taken+1)*4 > len(x.slots)*3 {
+		old := x.slots
+		x.slots = make([]uint32, 2*len(old))
+		for _, p := range old {
+			if p > 0 {
+				*x.slot(x.key(p)) = p
+			}
+		}
+	}
+	p := x.slot(x.key(place))
+	if had, *p = *p, place; had == 0 {
+		x.taken++
+	}
+	return had
+}
