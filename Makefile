@@ -49,7 +49,7 @@ race:
 # One alone: go run ./cmd/plants NAME.
 plants:
 	flags=$$(go run ./cmd/plants) && go vet $$flags ./... && \
-	go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./cluster/managed ./cluster/slurm ./simulation ./sites ./simulation/torture -run 'Plant|plant'
+	go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./broker ./cluster/managed ./cluster/slurm ./simulation ./sites ./simulation/torture -run 'Plant|plant'
 
 # Changes of one operator or statement at a time: which of them does no test of the
 # package notice? SEED=N draws others.
