@@ -77,6 +77,9 @@ func (d *directory) listening() bool {
 // has found all its members within 20 s.
 const settling = 30 * bourse.Second
 
+// hear notes that gossip names a site.
+func (d *directory) hear(now bourse.Time) { d.word = now }
+
 // settled reports whether gossip has named all sites, as far as can be known.
 func (d *directory) settled(now bourse.Time) bool { return d.word == 0 || now >= d.word.Add(settling) }
 

@@ -34,7 +34,7 @@ const maxName = 100
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
-		b.peers.word = now
+		b.peers.hear(now)
 		p.stands.ask(id, out) // it may be another life of it, which knows no readers
 		return
 	}
@@ -42,7 +42,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 		b.stray++
 		return
 	}
-	b.peers.word = now
+	b.peers.hear(now)
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
