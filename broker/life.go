@@ -18,33 +18,6 @@ import (
 // A site that does not answer within listWait is left out of cycles until it
 // does; what it carries waits for it. Rows B50 to B55 and B64.
 
-// peer is a site, as a broker knows it.
-type peer struct {
-	id     agents.ID
-	name   string // of the site
-	member bool   // it is asked for offers
-	went   bool   // it was a member, and has left
-	left   bourse.Time
-
-	lost *loss // nil: it is not
-
-	// For this life only.
-	heard     bourse.Time // when it last said anything
-	asked     bourse.Time // when it was first asked something since then that it has to answer; 0: it was not
-	lists     bourse.Time // when it was last asked for its legs
-	silent    silence
-	known     acquaintance
-	clock     planning.Answer // usable or skewed, as its last offers have shown; else silent
-	listed    bool
-	stands    standing
-	legs      []agents.ListedLeg     // of its Listing, until all have listed
-	places    map[bourse.LegID]int32 // in legs
-	memory    siteMemory
-	owed      []bourse.LegID // to be asserted and not answered, in order
-	told      int            // how many of them have been sent
-	asserting map[bourse.LegID]bool
-}
-
 // Stopped reports whether another process acts for this broker: this one has
 // recorded so, and does nothing any more.
 func (b *Broker) Stopped() bool { return b.lives.ended() }

@@ -21,9 +21,6 @@ func (sch *scheduler) listSites(ids []agents.ID) {
 	sch.stale = false
 }
 
-// usable reports whether a site may be asked for anything new.
-func (p *peer) usable() bool { return p.member && p.listed && p.lost == nil }
-
 // maxName bounds the name of a site that joins, in bytes.
 const maxName = 100
 
