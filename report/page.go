@@ -41,8 +41,6 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
 // page is what page.html shows. The drawings, the style and the script are our
 // own; all other words are escaped by the template.
 type page struct {
@@ -134,7 +132,7 @@ func (p *page) write(w io.Writer) error {
 	if len(p.Views) > 0 {
 		p.Script = template.JS(view.Script())
 	}
-	return pageTemplate.Execute(w, p)
+	return template.Must(template.New("page").Parse(pageText)).Execute(w, p)
 }
 
 func (r *Report) page(o documentOptions) (*page, error) {

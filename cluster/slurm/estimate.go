@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bourse-grid/bourse"
@@ -32,7 +33,7 @@ func Planned(ctx context.Context, c Commands, partition string, nodes int, limit
 	if err != nil {
 		return 0, err
 	}
-	m := plannedStart.FindStringSubmatch(text)
+	m := plannedStart().FindStringSubmatch(text)
 	if m == nil {
 		return 0, fmt.Errorf("sbatch --test-only: no start in %.200q", text)
 	}
@@ -45,7 +46,9 @@ func Planned(ctx context.Context, c Commands, partition string, nodes int, limit
 
 // plannedStart is where the start stands in what sbatch --test-only says, by
 // SLURM_TIME_FORMAT in seconds.
-var plannedStart = regexp.MustCompile(`[Jj]ob \S+ to start at (\d+)\b`)
+var plannedStart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[Jj]ob \S+ to start at (\d+)\b`)
+})
 
 // complain runs a command that answers on stderr, and returns that.
 func (c Commands) complain(ctx context.Context, name string, args ...string) (string, error) {

@@ -69,10 +69,9 @@ func (p *sweepPlan) run(file string, stdout io.Writer) error {
 	return failed(t.Execute(stdout, p))
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
 // jobName is a name that both engines take.
 func jobName(s string) string {
+	notInNames := regexp.MustCompile(`[^a-z0-9]+`)
 	s = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	return strings.TrimSuffix("bourse-"+s[:min(len(s), 40)], "-")
 }

@@ -60,13 +60,9 @@ var modules = []string{"words.js", "pack.js", "store.js", "lanes.js", "span.js",
 // Style is the stylesheet of a page that stands alone.
 func Style() string { return read(UPlotStyle) + "\n" + read("view.css") }
 
-var (
-	imports = regexp.MustCompile(`(?m)^import [^;]*;\n`)
-	exports = regexp.MustCompile(`(?m)^export `)
-)
-
 // Script is all modules as one script that leaves createView, Span, Feed and uPlot behind.
 func Script() string {
+	imports, exports := regexp.MustCompile(`(?m)^import [^;]*;\n`), regexp.MustCompile(`(?m)^export `)
 	var b strings.Builder
 	b.WriteString(read(UPlotScript))
 	b.WriteString("\nconst {createView, Span, Feed} = (() => {\n\"use strict\";\n")
