@@ -1,15 +1,16 @@
 package backfill
 
 import (
+	"math/bits"
 	"sort"
 
 	"github.com/bourse-grid/bourse"
 )
 
 // row is the jobs of a size class in the order of the queue. Of every few and of every
-// many neighbours it has the least estimate and how late one of them could start to be
-// over by its guarantee; so the first who could use a window is found by steps over all
-// others. Guarantees have only moved up since a job was filed, and who has left the
+// many neighbours it has how late those that take no longer than so long could start to
+// be over by their guarantees; so the first who could use a window is found by steps over
+// all others. Guarantees have only moved up since a job was filed, and who has left the
 // queue stays in its row: bounds hold, if not as tight.
 type row struct {
 	jobs      []filed
@@ -24,37 +25,56 @@ type filed struct {
 	nodes, job int32
 }
 
-// bound is what holds for some neighbours.
-type bound struct {
-	least  bourse.Duration // estimate
-	latest bourse.Time     // start, before the guarantee
-}
+// bound is what holds for some neighbours: by the class of an estimate, how late one of
+// those could start, to be over by its guarantee, whose estimates are of that class or
+// below. One latest start for all would say little: those who are short are promised to
+// start early, and those who may start late are long.
+type bound [lengths]bourse.Time
 
-var nobody = bound{forever, -bourse.Never}
+var nobody = func() (b bound) {
+	for e := range b {
+		b[e] = -bourse.Never
+	}
+	return b
+}()
 
 const (
 	fewBits  = 4
 	manyBits = 9
 )
 
+// There are two classes of estimates for each doubling, of 8 s to 99 days.
+const (
+	lengths = 40
+	lowest  = 13 // bits of a millisecond count that is of the lowest class
+)
+
+// length is the class of an estimate.
+func length(d bourse.Duration) int {
+	n := bits.Len64(uint64(d))
+	if n <= lowest {
+		return 0
+	}
+	return min(2*(n-lowest)-1+int(uint64(d)>>(n-2)&1), lengths-1)
+}
+
 func (b *bound) add(f *filed) {
-	b.least, b.latest = min(b.least, f.estimate), max(b.latest, f.latest)
+	for e := length(f.estimate); e < lengths && b[e] < f.latest; e++ {
+		b[e] = f.latest
+	}
 }
 
 // tighten has it be what is known of the jobs.
 func (b *bound) tighten(jobs []filed) {
 	*b = nobody
 	for k := range jobs {
-		if jobs[k].latest > nobody.latest {
-			b.add(&jobs[k])
-		}
+		b.add(&jobs[k])
 	}
 }
 
-// excludes reports that none of them could start at from and take no longer than long.
-func (b *bound) excludes(from bourse.Time, long bourse.Duration) bool {
-	return b.least > long || b.latest < from
-}
+// excludes reports that none of them could start at from and take no longer than a job
+// of that class of lengths.
+func (b *bound) excludes(from bourse.Time, length int) bool { return b[length] < from }
 
 func (r *row) clear() { r.jobs, r.few, r.many = r.jobs[:0], r.few[:0], r.many[:0] }
 
@@ -103,14 +123,15 @@ func (t *timeline) candidate(w *window, long bourse.Duration, a, b int32) int32 
 // firstOf is candidate among the jobs of a row.
 func (t *timeline) firstOf(r *row, w *window, long bourse.Duration, a, b int32) int32 {
 	k := sort.Search(len(r.jobs), func(k int) bool { return r.jobs[k].job >= a })
+	e := length(long)
 	for k < len(r.jobs) && r.jobs[k].job <= b {
-		if k&(1<<manyBits-1) == 0 && r.many[k>>manyBits].excludes(w.from, long) {
+		if k&(1<<manyBits-1) == 0 && r.many[k>>manyBits].excludes(w.from, e) {
 			k += 1 << manyBits
 			continue
 		}
 		group := &r.few[k>>fewBits]
 		end := min((k>>fewBits+1)<<fewBits, len(r.jobs))
-		if group.excludes(w.from, long) {
+		if group.excludes(w.from, e) {
 			k = end
 			continue
 		}
