@@ -73,9 +73,10 @@ func offersOf(name string) agents.Offers {
 // the certificates, the seed of gossip, the first site and the one after the last.
 const crowdVariable = "DRILL_CROWD"
 
-// perProcess is how many sites a process holds: goroutines of more than some 400 wait so
-// long for each other that the actor library gives up starting a remote.
-const perProcess = 200
+// perProcess is how many sites a process holds, and how many start before the next wait
+// until the broker knows them: newcomers cost all others processor time, and where that is
+// short the actor library gives up starting a remote, after 3 s.
+const perProcess = 100
 
 // holdCrowd holds sites until its input ends. It says "ready" when all are started, and how
 // often they have been asked for each line that it reads.
@@ -136,16 +137,22 @@ type crowdPart struct {
 	said *bufio.Scanner
 }
 
-// assemble starts so many sites, a process of them after the other, which the broker finds
-// by gossip.
+// assemble starts so many sites, which the broker finds by gossip: the next process of them
+// when it knows those of the last one, or a minute later.
 func (f *federation) assemble(n int) (c multitude) {
 	f.t.Helper()
 	for i := range n {
 		_, err := f.ca.Issue(certificate.Request{Role: certificate.Site, Name: siteOfCrowd(i), Hosts: []string{"127.0.0.1"}})
 		must(f.t, err)
 	}
+	begun := time.Now()
 	for first := 0; first < n; first += perProcess {
-		c = append(c, f.assemblePart(first, min(first+perProcess, n)))
+		last := min(first+perProcess, n)
+		c = append(c, f.assemblePart(first, last))
+		for end := time.Now().Add(time.Minute); f.usable() < last && time.Now().Before(end); {
+			time.Sleep(time.Second)
+		}
+		f.t.Logf("%d started, %d known, %v after the first was started", last, f.usable(), time.Since(begun).Round(time.Second))
 	}
 	return c
 }
