@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bourse-grid/bourse"
@@ -37,6 +38,7 @@ type checker struct {
 	heard    map[heardFrom]bourse.Time    // by a process's own clock
 	shifted  map[bourse.LegID]bourse.Time // of the world: when its site last recorded where it lies
 	told     told
+	word     map[word]bourse.Time // by a process's own clock: when discovery has named a site
 	history  *History
 	answers  map[bourse.LegID][]siteAnswer
 	lost     map[lostKey]bool
@@ -87,7 +89,7 @@ func newChecker(w *world) *checker {
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
-		replaced: map[bourse.TxID]bool{}, shifted: map[bourse.LegID]bourse.Time{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows()}
+		replaced: map[bourse.TxID]bool{}, shifted: map[bourse.LegID]bourse.Time{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]bourse.Time{}}
 	sizes := map[string]int{}
 	for i := range w.sites {
 		for _, g := range w.sites[i].config.Groups {
@@ -152,7 +154,7 @@ func (c *checker) step(s *sim.Step) error {
 	if err := c.talk.before(s, m); err != nil {
 		return err
 	}
-	if err := c.listen(s, m); err != nil {
+	if err := cmp.Or(c.listen(s, m), c.hears(s, m)); err != nil {
 		return err
 	}
 	for _, f := range s.Facts {

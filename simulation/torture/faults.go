@@ -24,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, SlowDisk, MemberReplaced), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, SlowDisk, MemberReplaced), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -56,7 +56,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish {
+		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -66,7 +66,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 		}
 	}
-	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed))
+	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed), discoveryFaults(seed))
 	if mortal(seed) {
 		others = append(others, machineFaults(seed)...)
 	}
@@ -198,6 +198,8 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 		w.lose(f)
 	case OperatorWish:
 		w.wish(f)
+	case Discovery:
+		w.hearsay(f)
 	case UserCancel:
 		w.Post(w.Now(), f.Host, giveUp{f.Salt})
 	default:

@@ -176,9 +176,9 @@ func (l *lifeTold) take(site agents.ID, x agents.Listing) {
 	}
 }
 
-// adopted checks B55 once all sites have listed.
+// adopted checks B55 once all sites have listed, and none that never was is waited for.
 func (l *lifeTold) adopted(id agents.ID, m *mirror) error {
-	if len(l.sites) < len(siteNames) || m.fenced {
+	if len(l.sites) < len(siteNames) || m.fenced || m.member[siteName(ghostID)] {
 		return nil
 	}
 	for i := range l.legs {

@@ -177,3 +177,25 @@ func TestBehind_WorkThatBeganLateIsACause(t *testing.T) {
 		}
 	}
 }
+
+// A leg that a site has restored is not looked at any more, so that it is not known to have all
+// that it needs when it is lost.
+func TestBehind_ARestoredLegIsNotKnownToBeRight(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	w := newWorld(1, nil, sim.Options{})
+	c := newChecker(w)
+	if err := w.Run(start.Add(bourse.Second)); err != nil {
+		t.Fatal(err)
+	}
+	l := &legMirror{restored: true}
+	l.State, l.What.Start, l.What.End = bourse.Confirmed, start.Add(10*bourse.Second), start.Add(bourse.Hour)
+	c.of(siteID("elm")).legs[leg] = l
+	c.behind.right[leg] = start
+	if err := c.behind.compare(c.behind.sites[driverID("elm")]); err != nil {
+		t.Fatal(err)
+	}
+	if at := c.behind.right[leg]; at > 0 {
+		t.Errorf("it has all that it needs since %v", at)
+	}
+}

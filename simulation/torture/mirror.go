@@ -41,8 +41,9 @@ type mirror struct {
 	lost    map[string]bool       // sites, by an operator's word
 	settled map[bourse.LegID]bourse.Credits
 	fenced  bool
-	over    uint32 // the life that has fenced it
-	barred  bool   // a site was closed to some user
+	over    uint32          // the life that has fenced it
+	barred  bool            // a site was closed to some user
+	member  map[string]bool // sites that have joined, or left
 
 	given     given
 	withdrawn map[string]bool       // jobs
@@ -129,7 +130,7 @@ func (m *mirror) reset() {
 	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
-	m.fenced, m.over, m.barred = false, 0, false
+	m.fenced, m.over, m.barred, m.member = false, 0, false, map[string]bool{}
 	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
 }
 
@@ -205,6 +206,10 @@ func (m *mirror) ofLife(f agents.Fact) error {
 		}
 	case bourse.UserBarred:
 		m.barred = true
+	case bourse.SiteJoined:
+		m.member[f.Site] = true
+	case bourse.SiteLeft:
+		m.member[f.Site] = false
 	case bourse.SiteLost:
 		m.lost[f.Site] = f.Wish
 	case bourse.ClaimSettled:

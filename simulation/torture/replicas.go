@@ -220,7 +220,7 @@ func (w *world) toReplicas(list []sim.Fault) (kept []sim.Fault) {
 		trouble, forgetful := forgets[of]
 		planned := forgetful && (f.Kind == sim.OldJournal || f.Kind == MemberReplaced) && f.Salt == w.forgetful(list, of)
 		switch {
-		case !strings.HasPrefix(string(of), "broker:") || f.Kind == BadQuote || f.Kind == Forgery || f.Kind == ForgedReassert:
+		case !strings.HasPrefix(string(of), "broker:") || f.Kind == BadQuote || f.Kind == Forgery || f.Kind == ForgedReassert || f.Kind == Discovery:
 			kept = append(kept, f)
 			continue
 		case planned:

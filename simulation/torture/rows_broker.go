@@ -76,7 +76,9 @@ func (x *taking) news(f agents.Fact) {
 		x.takeIf(f.Reason.Refused(), "B84")
 	case bourse.CycleClosed:
 		x.takeIf(len(x.m.jobs) > 1, "B126")
-		x.takeIf(f.Sites < len(siteNames), "B67")
+		x.takeIf(f.Sites < x.c.members(x.m), "B67")
+	case bourse.SiteJoined, bourse.SiteLeft:
+		x.take("B65")
 	case bourse.UserBarred:
 		x.take(map[bool]string{true: "B128", false: "B127"}[x.m.barred])
 	}
@@ -205,7 +207,9 @@ func (x *taking) brokerSends() {
 			x.takeIf(m.Leg.Proof != (bourse.Proof{}), "B97")
 		case agents.OfferRequest:
 			_, offers := x.step.Message.(agents.Offers)
+			_, joins := x.step.Message.(agents.SiteJoined)
 			x.takeIf(offers, "B60")
+			x.takeIf(joins, "B130")
 			x.takeIf(x.alarm, "B112")
 		case agents.QuoteRequest:
 			x.takeIf(m.Together, "B114")
@@ -232,6 +236,8 @@ func (x *taking) brokerHears() {
 		}
 	}
 	switch m := x.step.Message.(type) {
+	case agents.Offers:
+		x.takeIf(m.Cycle == 0, "B130")
 	case agents.Listing:
 		if lists, later := x.lists[x.step.Process]; later && !m.Refusal.Refused() {
 			lists[x.step.From] = true

@@ -94,6 +94,7 @@ func (c *checker) run(opt Options) error {
 	}
 	c.w.Heal()
 	c.w.healManagers()
+	c.w.healDiscovery()
 	if losesSite(c.w.faults) {
 		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
 	}

@@ -66,7 +66,7 @@ func TestFaults_Scenarios(t *testing.T) {
 func TestFaults_EveryKindHasAScenario(t *testing.T) {
 	t.Parallel()
 	for _, k := range Kinds() {
-		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish {
+		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery {
 			continue
 		}
 		here := slices.ContainsFunc([]string{"testdata", "../../agents/sim/testdata"}, func(dir string) bool {

@@ -18,6 +18,7 @@ const (
 	streamOperators     = 7
 	streamMirrors       = 8
 	streamMachineFaults = 9
+	streamDiscovery     = 10
 	streamKinds         = 11
 	streamManager       = 12 // and the next two: one for each site
 	streamManagerFaults = 13 // shared with the manager of the second site

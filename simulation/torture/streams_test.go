@@ -17,7 +17,7 @@ func TestStreams_ANewPurposeHasAStreamOfItsOwn(t *testing.T) {
 	for i := range siteNames {
 		own[streamManager+i] = "streamManager"
 	}
-	for name, number := range map[string]int{"streamWorld": streamWorld, "streamPromises": streamPromises, "streamReplicas": streamReplicas, "streamLost": streamLost, "streamLegFaults": streamLegFaults, "streamOperators": streamOperators,
+	for name, number := range map[string]int{"streamWorld": streamWorld, "streamPromises": streamPromises, "streamReplicas": streamReplicas, "streamLost": streamLost, "streamLegFaults": streamLegFaults, "streamOperators": streamOperators, "streamDiscovery": streamDiscovery,
 		"streamMachineFaults": streamMachineFaults, "streamKinds": streamKinds} {
 		if other, taken := own[number]; taken {
 			t.Errorf("%s and %s share stream %d", name, other, number)

@@ -140,11 +140,14 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.addSite(&w.sites[i])
 	}
 	for i := range w.brokers {
-		w.brokers[i].config.LostAfter = lostAfter(w.faults)
+		b := &w.brokers[i].config
+		b.LostAfter = lostAfter(w.faults)
+		b.Sites = slices.DeleteFunc(b.Sites, func(site agents.ID) bool { return !knows(w.faults, brokerID(b.Name), site) })
 		w.addBroker(&w.brokers[i])
 	}
 	w.After(w.hang)
 	w.Add(sim.Host{ID: siteOperatorID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
+	w.addDiscovery()
 	if losesSite(w.faults) {
 		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})
 	}

@@ -1,0 +1,104 @@
+package torture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// Half of the worlds have rumours, of all kinds.
+func TestDiscovery_HalfOfTheWorlds(t *testing.T) {
+	t.Parallel()
+	worlds, kinds := 0, map[int64]int{}
+	for seed := range uint64(1000) {
+		list := discoveryFaults(seed)
+		if list != nil {
+			worlds++
+		}
+		for _, f := range list {
+			kinds[f.Size]++
+		}
+	}
+	if worlds < 450 || worlds > 550 || len(kinds) != rumours {
+		t.Errorf("%d worlds, with %v", worlds, kinds)
+	}
+}
+
+// Each rumour by itself, and a broker that begins anew with a disk of the past in the middle,
+// breaks nothing, and takes the rows of discovery where it says what a broker has to heed.
+func TestDiscovery_BreaksNothing(t *testing.T) {
+	t.Parallel()
+	for size := range int64(rumours) {
+		var faults []sim.Fault
+		for i, name := range brokerNames {
+			faults = append(faults, sim.Fault{Kind: Discovery, Host: brokerID(name), Peer: siteID(siteNames[i]), At: start.Add(bourse.Duration(20+5*i) * bourse.Minute), For: 15 * bourse.Minute, Size: size, Salt: uint64(1 + i)},
+				sim.Fault{Kind: sim.OldJournal, Host: brokerID(name), At: start.Add(bourse.Duration(22+5*i) * bourse.Minute), For: 4 * bourse.Minute, Salt: uint64(10 + i)})
+		}
+		r := Run(4, Options{Faults: faults, Alone: true})
+		if r.Broken != nil {
+			t.Errorf("rumour %d: %v", size, r.Broken)
+		}
+		if heeded := size != senseless && size != otherCase && size != joinAgain; (r.Rows["B65"] > 0) != heeded || r.Rows["B130"] == 0 {
+			t.Errorf("rumour %d: B65 taken %d times, B130 %d times", size, r.Rows["B65"], r.Rows["B130"])
+		}
+		if r.Struck[Discovery] != len(brokerNames) {
+			t.Errorf("rumour %d has spread %d times", size, r.Struck[Discovery])
+		}
+	}
+}
+
+// What a broker must not do on the word of discovery is seen.
+func TestHears_HoldsBrokersToTheWordOfDiscovery(t *testing.T) {
+	t.Parallel()
+	late := sim.Fault{Kind: Discovery, Host: "broker:vo1", Peer: "site:oak", At: start.Add(storm), Size: lateJoin, Salt: 1}
+	begun := func(site string) agents.Fact { return bourse.TxBegun{Tx: firstTx, Sites: []string{site}} }
+	final := func(code bourse.Code) agents.Fact {
+		return bourse.JobPostponed{Job: "wave", Final: true, Reason: bourse.Because(code, "none")}
+	}
+	left, joined := bourse.SiteLeft{Site: "ash"}, bourse.SiteJoined{Site: "oak"}
+	for name, c := range map[string]struct {
+		before []agents.Fact
+		fact   agents.Fact
+		word   bourse.Duration // since discovery has named a site; 0: it has not
+		want   string
+	}{
+		"joins":                   {nil, joined, 0, ""},
+		"joins twice":             {[]agents.Fact{joined}, joined, 0, "B65"},
+		"a member joins":          {nil, bourse.SiteJoined{Site: "ash"}, 0, "B65"},
+		"is back":                 {[]agents.Fact{left}, bourse.SiteJoined{Site: "ash"}, 0, ""},
+		"no site joins":           {nil, bourse.SiteJoined{Site: "a b"}, 0, "I12"},
+		"another case joins":      {nil, bourse.SiteJoined{Site: "ASH"}, 0, "I12"},
+		"leaves":                  {nil, left, 0, ""},
+		"leaves twice":            {[]agents.Fact{left}, left, 0, "B65"},
+		"leaves and never came":   {nil, bourse.SiteLeft{Site: "oak"}, 0, "B65"},
+		"begins":                  {nil, begun("ash"), 0, ""},
+		"begins where it left":    {[]agents.Fact{left}, begun("ash"), 0, "B65"},
+		"begins before it joined": {nil, begun("oak"), 0, "B65"},
+		"begins where it joined":  {[]agents.Fact{joined}, begun("oak"), 0, ""},
+		"given up":                {nil, final(bourse.TooLarge), 30 * bourse.Second, ""},
+		"given up at once":        {nil, final(bourse.NoNode), 29 * bourse.Second, "B65"},
+		"given up as one leaves":  {[]agents.Fact{left}, final(bourse.TooLarge), 0, "B65"},
+		"given up for its time":   {[]agents.Fact{left}, final(bourse.Expired), 1, ""},
+	} {
+		w := newWorld(4, []sim.Fault{late}, sim.Options{})
+		ch := newChecker(w)
+		m := record(t, newMirror("broker:vo1"), c.before...)
+		s := &sim.Step{Now: start.Add(bourse.Hour), ID: "broker:vo1", Message: agents.Started{}, Facts: []agents.Fact{c.fact}}
+		if c.word > 0 {
+			told := &sim.Step{Now: s.Now.Add(-c.word), ID: s.ID, Message: agents.SiteJoined{Site: "site:ash"}, Sends: []agents.Send{{To: "site:ash", Message: agents.OfferRequest{}}}}
+			if err := ch.hears(told, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if err := ch.hears(s, m); err != nil {
+			got, _, _ = strings.Cut(err.Error(), ":")
+		}
+		if got != c.want {
+			t.Errorf("%s: breaks %q, want %q", name, got, c.want)
+		}
+	}
+}
