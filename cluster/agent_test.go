@@ -386,7 +386,12 @@ func FuzzAgent_Step(f *testing.F) {
 			case 0, 8:
 				m := holdOf(n, l.now.Add(bourse.Duration(n)), l.now.Add(bourse.Duration(2*n)))
 				m.Replaces, m.Again = legOf(n/2), i%7 == 6
-				held := !l.say(m)[0].(agents.ClusterHeld).Refusal.Refused()
+				said := l.say(m) // the answer comes behind word of what began meanwhile
+				at := slices.IndexFunc(said, func(m agents.Message) bool { _, is := m.(agents.ClusterHeld); return is })
+				if at < 0 {
+					t.Fatalf("nobody answers whether leg %v is locked: %v", leg, said)
+				}
+				held := !said[at].(agents.ClusterHeld).Refusal.Refused()
 				if held && over[leg] && !m.Again {
 					t.Fatalf("leg %v is locked after its release", leg)
 				}

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -31,4 +32,29 @@ func TestLimit_ABarredJobLeavesItsGuaranteeToNewcomers(t *testing.T) {
 	}
 	g.Arrive(job(6, 3, 2))
 	checkGuarantees(t, g, bourse.Never, 20, 14)
+}
+
+// barring is a gate that a start closes for somebody else.
+type barring struct{ starts, bars int64 }
+
+func (x *barring) Open(q *Queued) bool { return x.starts != 0 || q.ID != x.bars }
+func (x *barring) Started(q *Queued) {
+	if q.ID == x.starts {
+		x.starts = 0
+	}
+}
+
+// Whoever is barred by a start holds nothing from then on, in the same pass.
+func TestLimit_AStartThatBarsTheHeadFreesItsHold(t *testing.T) {
+	t.Parallel()
+	g := New(4, EASY, 0)
+	g.Limit(&barring{starts: 3, bars: 2})
+	g.Arrive(job(1, 2, 10))
+	g.Arrive(job(2, 4, 10)) // holds 10, until job 3 bars it
+	g.Arrive(job(3, 1, 5))
+	g.Arrive(job(5, 3, 10)) // holds 10 in its place, and leaves a node
+	g.Arrive(job(4, 1, 99)) // fits beside this hold alone
+	if got, want := fmt.Sprint(outcome(g.Pass())), "[1 immediate 3 backfilled 4 backfilled]"; got != want {
+		t.Errorf("starts %s, want %s", got, want)
+	}
 }

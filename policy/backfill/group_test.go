@@ -452,3 +452,19 @@ func TestReserve_OfAStateIsThatOfItsGroup(t *testing.T) {
 		}
 	})
 }
+
+// At an instant that a guarantee has moved away from nothing is due any more.
+func TestNext_IsWhereADisplacedGuaranteeIsNow(t *testing.T) {
+	t.Parallel()
+	g := New(1, Conservative, 0)
+	g.Arrive(job(1, 1, 10))
+	g.Arrive(job(2, 1, 5)) // guaranteed 10
+	g.Pass()
+	at(g, 10)
+	if !g.Extend(1, 10, 5) {
+		t.Fatal("nothing is in the way")
+	}
+	if starts := g.Pass(); len(starts) > 0 || g.Next() != 15 {
+		t.Errorf("starts %v, next at %v, want 15", starts, g.Next())
+	}
+}

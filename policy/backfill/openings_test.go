@@ -285,3 +285,58 @@ func TestReserve_ZonesAreBounded(t *testing.T) {
 		t.Error("there never were so many zones")
 	}
 }
+
+// Where a prediction has been kept from room by its limit, it may move there: it is
+// marked when it is placed, and when a reservation displaces it.
+func TestPredict_WhoIsBehindRoomMayMoveUp(t *testing.T) {
+	t.Parallel()
+	limited := Queued{ID: 2, Nodes: 2, Estimate: 4, Limit: 10}
+	g := New(2, Conservative, 0)
+	g.Predict()
+	g.time.worth = 0
+	g.Reserve(Reserved{ID: 1, Nodes: 2, Start: 8, End: 20})
+	g.Arrive(limited)
+	checkGuarantees(t, g, 20)
+	if i := g.time.marked(0); i != 0 {
+		t.Errorf("placed: %d is marked", i)
+	}
+
+	g = New(2, Conservative, 0)
+	g.Predict()
+	g.time.worth = 0
+	g.Arrive(Queued{ID: 1, Nodes: 2, Estimate: 5, Limit: 5})
+	g.Pass()
+	g.Arrive(limited) // guaranteed 5
+	g.Pass()
+	for _, r := range []Reserved{{ID: 1, Nodes: 2, Start: 14, End: 20}, {ID: 2, Nodes: 2, Start: 5, End: 10}} {
+		if why := g.Reserve(r); why.Refused() {
+			t.Fatal(why)
+		}
+	}
+	checkGuarantees(t, g, 20)
+	at(g, 2).End(1, 5)
+	checkGuarantees(t, g, 10)
+}
+
+// Zones of which each overlaps what was joined before are one, however short the last was.
+func TestJoined_WhatOverlapsIsOneZone(t *testing.T) {
+	t.Parallel()
+	got := joined([]zone{{30, 40, 5}, {0, 100, 1}, {10, 20, 1}, {100, 110, 2}}, 6)
+	if want := []zone{{0, 100, 6}, {100, 110, 2}}; !slices.Equal(got, want) {
+		t.Errorf("joined to %v, want %v", got, want)
+	}
+}
+
+// Four spans to each doubling, the first for all that lies before the origin.
+func TestSpan_FourToEachDoubling(t *testing.T) {
+	t.Parallel()
+	const unit = bourse.Duration(1 << 15)
+	for _, x := range []struct {
+		d    bourse.Duration
+		span int
+	}{{-unit, 0}, {0, 0}, {unit - 1, 0}, {unit, 1}, {3 * unit, 3}, {4 * unit, 4}, {7 * unit, 7}, {8 * unit, 8}, {10*unit - 1, 8}, {10 * unit, 9}, {16 * unit, 12}, {forever, spans - 1}} {
+		if got := span(x.d); got != x.span {
+			t.Errorf("%d is of span %d, want %d", x.d, got, x.span)
+		}
+	}
+}

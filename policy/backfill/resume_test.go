@@ -188,3 +188,20 @@ func TestArrive_TakesMoreThanABlock(t *testing.T) {
 		}
 	}
 }
+
+// A guarantee that has come and has not been passed yet holds its nodes.
+func TestRestore_AGuaranteeOfNowHoldsItsNodes(t *testing.T) {
+	t.Parallel()
+	g := New(2, Conservative, 0)
+	g.Arrive(job(1, 2, 10))
+	g.Pass()
+	g.Arrive(job(2, 1, 5)) // guaranteed 10
+	g.Pass()
+	at(g, 10).End(1, 10)
+	back := Restore(g.State())
+	if err := auditTimeline(back); err != nil {
+		t.Error(err)
+	}
+	back.Arrive(job(3, 2, 5))
+	checkGuarantees(t, back, 10, 15)
+}

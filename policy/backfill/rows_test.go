@@ -30,7 +30,11 @@ func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
 		arrive := func(n int) {
 			for range n {
 				ids++
-				g.Arrive(Queued{ID: ids, Nodes: drawNodes(r), Estimate: drawEstimate(r), Submit: g.now})
+				nodes := drawNodes(r)
+				if seed%2 > 0 { // a row of many
+					nodes = 8 + r.IntN(8)
+				}
+				g.Arrive(Queued{ID: ids, Nodes: nodes, Estimate: drawEstimate(r), Submit: g.now})
 			}
 		}
 		arrive(1500)
@@ -72,5 +76,25 @@ func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
 	}
 	if found < 1000 || without < 1000 {
 		t.Errorf("found %d, without anybody %d", found, without)
+	}
+}
+
+// Who comes behind all that are sorted is sorted too; who is placed anew is not there twice.
+func TestFile_WhoIsPlacedAnewIsNotThereTwice(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Arrive(job(2, 4, 10))
+	g.Pass()
+	x := &g.time
+	x.sort(4)
+	g.Arrive(job(3, 4, 10))
+	g.Pass()
+	if x.sorted != 3 {
+		t.Errorf("%d are sorted, want 3", x.sorted)
+	}
+	x.cancel(2)
+	if g.place(2); x.sorted != 0 {
+		t.Errorf("%d are sorted, with job 3 twice", x.sorted)
 	}
 }

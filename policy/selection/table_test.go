@@ -289,3 +289,14 @@ func TestSelect_MisuseIsAPanic(t *testing.T) {
 		}()
 	}
 }
+
+// A front is held to the same sums as a selection.
+func TestFront_RefusesWhatSelectRefuses(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if said, _ := recover().(string); !strings.HasPrefix(said, "selection: job 0, alternative 0: time -1, ") && !strings.HasPrefix(said, "selection: job 0, alternative 0: time -0.001, ") {
+			t.Errorf("a negative time: %q", said)
+		}
+	}()
+	new(Selector).Front([][]Alternative{{{Time: -1}}})
+}
