@@ -112,6 +112,14 @@ func (co *coordinator) joined(now bourse.Time, p *peer, met bool, out *agents.Ou
 	}
 }
 
+// left goes on without a site that has left and was to list its legs: it may have been
+// the last.
+func (co *coordinator) left(now bourse.Time, p *peer, out *agents.Outbox) {
+	if !p.listed {
+		co.recovery.resolveAll(now, p, out)
+	}
+}
+
 // hear notes that a site has said something.
 func (co *coordinator) hear(now bourse.Time, p *peer, out *agents.Outbox) {
 	co.watcher.hear(now, p, out)
