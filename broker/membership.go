@@ -46,7 +46,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
-	b.co.joined(now, b.peers.get(id), met, out)
+	b.co.member(now, b.peers.get(id), met, out)
 	b.peers.get(id).stands.ask(id, out)
 }
 
@@ -85,6 +85,6 @@ func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
 		b.stale, p.silent = true, silence{}
 		b.scheduler.goOnWithout(now, id, out)
-		b.co.left(now, p, out)
+		b.co.member(now, p, true, out)
 	}
 }
