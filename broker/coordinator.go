@@ -100,10 +100,13 @@ func (co *coordinator) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	co.recovery.begin(now, again, out)
 }
 
-// joined has a site that was not known to an earlier life, or may be back, list its
-// legs.
-func (co *coordinator) joined(now bourse.Time, p *peer, met bool, out *agents.Outbox) {
+// member has a site that joins, and was not known to an earlier life or may be back, list
+// its legs. It goes on without one that leaves before it has: that may have been the last.
+func (co *coordinator) member(now bourse.Time, p *peer, met bool, out *agents.Outbox) {
 	switch {
+	case !p.member && !p.listed:
+		co.recovery.resolveAll(now, p, out)
+	case !p.member:
 	case !met && co.lives.count() > 1:
 		p.listed = false
 		co.recovery.askList(now, p, firstRepeat, out)

@@ -43,7 +43,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
-	b.co.joined(now, b.peers.get(id), met, out)
+	b.co.member(now, b.peers.get(id), met, out)
 	b.peers.get(id).stands.ask(id, out)
 }
 
@@ -76,15 +76,12 @@ func (sch *scheduler) someAway() bool {
 
 // leave asks a site for nothing new, and the cycle under way waits for it no
 // more: gossip misses a site that has died long before the wait is over. What it
-// owes and is owed stands. A life that waits for it to list its legs goes on with
-// those that have: it may have been the last.
+// owes and is owed stands.
 func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
 		b.stale, p.silent = true, silence{}
 		b.scheduler.goOnWithout(now, id, out)
-		if !p.listed {
-			b.co.recovery.resolveAll(now, p, out)
-		}
+		b.co.member(now, p, true, out)
 	}
 }

@@ -195,14 +195,19 @@ type word struct {
 }
 
 // hears holds a broker to what the word of sites may do (I12, B65): it takes in sites alone, each
-// once, begins nothing at one that has left, and gives no job up for want of nodes while others
-// may follow, or may be back.
+// once, asks one that has left for no offers of a cycle and begins nothing there, and gives no job
+// up for want of nodes while others may follow, or may be back.
 func (c *checker) hears(s *sim.Step, m *mirror) error {
 	if !strings.HasPrefix(string(s.ID), "broker:") || !discovers(c.w.faults) {
 		return nil
 	}
 	if _, joins := s.Message.(agents.SiteJoined); joins && slices.ContainsFunc(s.Sends, asksOffers) {
 		c.word[word{s.Process, s.Life}] = s.Now
+	}
+	for _, x := range s.Sends {
+		if r, ok := x.Message.(agents.OfferRequest); ok && r.Cycle > 0 && r.Cycle < beyondCycles && !c.member(m, siteName(x.To)) {
+			return fmt.Errorf("B65: %s asks %s for offers of cycle %d, which has left", s.ID, x.To, r.Cycle)
+		}
 	}
 	for _, f := range s.Facts {
 		switch f := f.(type) {
@@ -249,5 +254,8 @@ func (c *checker) mayGiveUp(s *sim.Step, m *mirror, f bourse.JobPostponed) error
 
 // following is how long after discovery has named a site others may follow.
 const following = 30 * bourse.Second
+
+// beyondCycles begins the numbers of requests for offers that are for no cycle.
+const beyondCycles = 1 << 63
 
 func asksOffers(s agents.Send) bool { _, ok := s.Message.(agents.OfferRequest); return ok }

@@ -64,24 +64,28 @@ func TestHears_HoldsBrokersToTheWordOfDiscovery(t *testing.T) {
 		fact   agents.Fact
 		word   bourse.Duration // since discovery has named a site; 0: it has not
 		want   string
+		asks   []uint64 // cycles, of ash
 	}{
-		"joins":                   {nil, joined, 0, ""},
-		"joins twice":             {[]agents.Fact{joined}, joined, 0, "B65"},
-		"a member joins":          {nil, bourse.SiteJoined{Site: "ash"}, 0, "B65"},
-		"is back":                 {[]agents.Fact{left}, bourse.SiteJoined{Site: "ash"}, 0, ""},
-		"no site joins":           {nil, bourse.SiteJoined{Site: "a b"}, 0, "I12"},
-		"another case joins":      {nil, bourse.SiteJoined{Site: "ASH"}, 0, "I12"},
-		"leaves":                  {nil, left, 0, ""},
-		"leaves twice":            {[]agents.Fact{left}, left, 0, "B65"},
-		"leaves and never came":   {nil, bourse.SiteLeft{Site: "oak"}, 0, "B65"},
-		"begins":                  {nil, begun("ash"), 0, ""},
-		"begins where it left":    {[]agents.Fact{left}, begun("ash"), 0, "B65"},
-		"begins before it joined": {nil, begun("oak"), 0, "B65"},
-		"begins where it joined":  {[]agents.Fact{joined}, begun("oak"), 0, ""},
-		"given up":                {nil, final(bourse.TooLarge), 30 * bourse.Second, ""},
-		"given up at once":        {nil, final(bourse.NoNode), 29 * bourse.Second, "B65"},
-		"given up as one leaves":  {[]agents.Fact{left}, final(bourse.TooLarge), 0, "B65"},
-		"given up for its time":   {[]agents.Fact{left}, final(bourse.Expired), 1, ""},
+		"joins":                   {nil, joined, 0, "", nil},
+		"joins twice":             {[]agents.Fact{joined}, joined, 0, "B65", nil},
+		"a member joins":          {nil, bourse.SiteJoined{Site: "ash"}, 0, "B65", nil},
+		"is back":                 {[]agents.Fact{left}, bourse.SiteJoined{Site: "ash"}, 0, "", nil},
+		"no site joins":           {nil, bourse.SiteJoined{Site: "a b"}, 0, "I12", nil},
+		"another case joins":      {nil, bourse.SiteJoined{Site: "ASH"}, 0, "I12", nil},
+		"leaves":                  {nil, left, 0, "", nil},
+		"leaves twice":            {[]agents.Fact{left}, left, 0, "B65", nil},
+		"leaves and never came":   {nil, bourse.SiteLeft{Site: "oak"}, 0, "B65", nil},
+		"begins":                  {nil, begun("ash"), 0, "", nil},
+		"begins where it left":    {[]agents.Fact{left}, begun("ash"), 0, "B65", nil},
+		"begins before it joined": {nil, begun("oak"), 0, "B65", nil},
+		"begins where it joined":  {[]agents.Fact{joined}, begun("oak"), 0, "", nil},
+		"asks":                    {nil, bourse.LifeBegun{}, 0, "", []uint64{7}},
+		"asks where it left":      {[]agents.Fact{left}, bourse.LifeBegun{}, 0, "B65", []uint64{7}},
+		"asks for a stamp":        {[]agents.Fact{left}, bourse.LifeBegun{}, 0, "", []uint64{beyondCycles | 1, 0}},
+		"given up":                {nil, final(bourse.TooLarge), 30 * bourse.Second, "", nil},
+		"given up at once":        {nil, final(bourse.NoNode), 29 * bourse.Second, "B65", nil},
+		"given up as one leaves":  {[]agents.Fact{left}, final(bourse.TooLarge), 0, "B65", nil},
+		"given up for its time":   {[]agents.Fact{left}, final(bourse.Expired), 1, "", nil},
 	} {
 		w := newWorld(4, []sim.Fault{late}, sim.Options{})
 		ch := newChecker(w)
@@ -92,6 +96,9 @@ func TestHears_HoldsBrokersToTheWordOfDiscovery(t *testing.T) {
 			if err := ch.hears(told, m); err != nil {
 				t.Fatal(err)
 			}
+		}
+		for _, cycle := range c.asks {
+			s.Sends = append(s.Sends, agents.Send{To: "site:ash", Message: agents.OfferRequest{Cycle: cycle}})
 		}
 		got := ""
 		if err := ch.hears(s, m); err != nil {
