@@ -34,7 +34,7 @@ vuln:
 
 # imports_test.go holds the direction of imports.
 test:
-	go test ./...
+	go test -timeout 30m ./...
 
 # The packages with goroutines or locks, under the race detector; those whose tests
 # take minutes then are in drill. race_test.go holds both lists true.
