@@ -179,7 +179,7 @@ func (s *ownSite) reload(ctx context.Context, _ *struct{}) (*reloadOutput, error
 	s.opt.Log.Info().Str("operator", caller(ctx).Name).Msg("an operator has the file read again")
 	r, err := s.opt.Reload(ctx)
 	if err != nil {
-		return nil, huma.Error409Conflict("nothing has changed: " + err.Error())
+		return nil, huma.Error409Conflict("nothing was changed: " + err.Error())
 	}
 	return &reloadOutput{r}, nil
 }

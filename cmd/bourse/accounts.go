@@ -23,11 +23,12 @@ func newAccounts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
 		Short: "Show the VO's budget, and what users have spent",
-		Long: `Accounts shows what was paid into the VO's account (its budget, that of each of its
-periods, and deposits), what was spent of it, net of what sites gave back, what is
-promised for legs that are held (pending), and what is left; and the same for each
-user against the quota. A user sees only their own. Where the budget is to last for a
-time, it also says what a credit weighs now in the choice of windows, and why.`,
+		Long: `Accounts shows the VO's account: what was paid in (the budget, the budget of each
+period, and deposits), what was spent after refunds, what is promised for legs
+that are held (pending), and what is left. It shows the same for each user, against
+the user's quota. Users see only their own account. If the budget has to last for
+some time, it also shows how much a credit weighs in the choice of windows now, and
+why.`,
 		Example: "  bourse accounts\n  bourse accounts deposit 5000 --note \"second half-year\"\n  bourse accounts statement --from 2026-03-01T00:00:00Z",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,9 +47,9 @@ func newDeposit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deposit CREDITS",
 		Short: "Pay into the VO's account",
-		Long: `Deposit adds credits to what the VO has, at once and for good. It is for operators.
-The same deposit under the same key (--key) is made once, so that it can be repeated
-when it is not known whether it has come.`,
+		Long: `Deposit adds credits to the VO's account, at once and for good. Only operators may
+deposit. Deposits with the same key (--key) count once, so you can safely repeat
+one when you do not know whether it arrived.`,
 		Example: "  bourse accounts deposit 5000 --note \"second half-year\"",
 		Args:    arguments(1, 1, "how many credits"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,8 +68,8 @@ when it is not known whether it has come.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &d.Note, asText, "note", "", "for the statement")
-	addFlag(cmd, &d.Key, asName, "key", "", "the deposit's own, 1 to 64 bytes (default: made at random)")
+	addFlag(cmd, &d.Note, asText, "note", "", "text for the statement")
+	addFlag(cmd, &d.Key, asName, "key", "", "key that makes a repeated deposit count once, 1 to 64 bytes (default: random)")
 	return cmd
 }
 
@@ -78,12 +79,12 @@ func newStatement() *cobra.Command {
 	var s statementFlags
 	cmd := &cobra.Command{
 		Use:   "statement",
-		Short: "List what has moved the VO's money",
-		Long: `Statement lists, in order of time, the budget and deposits that were paid in, what
-was paid for legs, refunds, penalties and claims, with the balance of the VO's account
-after each (promises are part of it until they are paid). It is made from the broker's
-journal, and says from when on that is complete. A user sees only the lines of their
-own jobs; their balance is what those add up to.`,
+		Short: "List every movement of the VO's money",
+		Long: `Statement lists, in order of time, budgets and deposits paid in, payments for legs,
+refunds, penalties and claims, each with the balance of the VO's account after it.
+(Promised credits count in the balance until they are paid.) It is made from the
+broker's journal, and says from what time on it is complete. Users see only the
+lines of their own jobs; their balance is the sum of those lines.`,
 		Example: "  bourse accounts statement --from 2026-03-01T00:00:00Z \\\n      --to 2026-04-01T00:00:00Z\n  bourse accounts statement --user ana --csv > ana.csv",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.statement(cmd.Context(), s, cmd.OutOrStdout()) },
@@ -103,8 +104,8 @@ func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.
 	return told(ctx, c, out, get, accountsTable)
 }
 
-// accountsTable is a row for the VO's account, then for each user's, and how fast the
-// budget goes.
+// accountsTable renders a row for the VO's account, a row for each user's, and how fast
+// the budget is being spent.
 func accountsTable(a *web.Accounts) string {
 	heads, tenants := []string{"account"}, slices.ContainsFunc(a.Users, func(u web.Spend) bool { return u.Tenant != "" })
 	row := func(name, tenant string, cells ...any) table.Row {
@@ -169,12 +170,12 @@ func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer
 		fmt.Fprintf(out, "\nComplete since %s.\n", list.Since.Time().Local().Format("2006-01-02 15:04:05"))
 	}
 	if list.More {
-		fmt.Fprintf(out, "There are later lines: ask for them with --from %s.\n", list.Lines[len(list.Lines)-1].At)
+		fmt.Fprintf(out, "There are more lines; add --from %s to see them.\n", list.Lines[len(list.Lines)-1].At)
 	}
 	return nil
 }
 
-// writeStatement writes a statement as CSV, a line each.
+// writeStatement writes a statement as CSV, one row per line of the statement.
 func writeStatement(out io.Writer, s *web.Statement) error {
 	w := csv.NewWriter(out)
 	rows := [][]string{{"at", "what", "job", "user", "site", "amount", "balance", "note"}}

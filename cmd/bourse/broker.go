@@ -20,23 +20,23 @@ func newBroker() *cobra.Command {
 	return f.add(&cobra.Command{
 		Use:   "broker CONFIG.toml",
 		Short: "Run a VO's broker as a process",
-		Long: `Runs the broker of one VO until it is told to stop by SIGTERM or Ctrl-C. Jobs
-come by its API, sites by gossip; what it has promised, and what jobs wait, is
-in its journal for the next start.
+		Long: `Runs the broker of one VO until SIGTERM or Ctrl-C. Jobs arrive through its API; it
+finds sites by gossip. Its promises and waiting jobs are kept in its journal for
+the next start.
 
 The file has the keys of a scenario's broker under [broker], and the tables of a
-process: [listen], [gossip], [tls], [journal], [http], [oidc], [notify], [log]. bourse
-check says what is wrong with it. On SIGHUP it is read again: users, tenants,
-quotas, max_waiting and [oidc], if there was an issuer at the start, change at
-once, the rest with the next start. Of several
-processes that hold the broker ([replica]) the one that leads does so, and each
-when it begins to lead: they must have the same [broker].
+process: [listen], [gossip], [tls], [journal], [http], [oidc], [notify], [log].
+bourse check reports what is wrong with it. On SIGHUP the broker reads it again:
+users, tenants, quotas, max_waiting and (if there was an issuer at the start)
+[oidc] change at once, the rest at the next start. If several processes hold the
+broker ([replica]), only the leader applies the file on SIGHUP, and each process
+applies its own when it becomes leader: all must have the same [broker].
 
-Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
-users can reach it. Before that its clock is compared with
-others'; while that disagrees, or the journal is of a later time, it waits and
-says so. Exit status 1: the journal cannot be written, an address is taken, a
-certificate is refused.`,
+Logs go to stderr, as JSON if it is not a terminal. The line "ready" means that
+users can reach the broker. First it compares its clock with those of its peers;
+while they disagree, or the journal ends in the future, it waits and says so. Exit
+status 1: the journal cannot be written, an address is taken, or a certificate is
+refused.`,
 		Example: "  bourse check vo1.toml && bourse broker vo1.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,7 +90,7 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 	})
 }
 
-// webhooks reads the secret that deliveries to webhooks are signed with.
+// webhooks reads the secret that signs deliveries to webhooks.
 func webhooks(n configs.Notify) (web.Notify, error) {
 	out := web.Notify{URL: n.URL, Local: n.Local}
 	if n.Secret == "" {

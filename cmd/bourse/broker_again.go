@@ -17,8 +17,8 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// tokens has the API take the tokens of an issuer from now on, if the file names one, and
-// no others.
+// tokens makes the API accept the tokens of the file's issuer, if it names one, and no
+// others from now on.
 func (p *process) tokens(o configs.OIDC) error {
 	if o.Issuer == "" {
 		p.token.Store(nil)
@@ -33,19 +33,20 @@ func (p *process) tokens(o configs.OIDC) error {
 	return err
 }
 
-// brokerFile is the file of a broker's process, which may be read again while it runs.
+// brokerFile is the file of a broker's process. It can be read again while the process
+// runs.
 type brokerFile struct {
 	*process
 	file  string
-	text  []byte                 // as the process was started with it
-	cfg   *configs.BrokerProcess // likewise
+	text  []byte                 // as it was when the process started
+	cfg   *configs.BrokerProcess // parsed from text
 	id    agents.ID
-	terms []bourse.Holder // that it said last of users and tenants
-	oidc  configs.OIDC    // whose tokens are taken
+	terms []bourse.Holder // of users and tenants, as last read
+	oidc  configs.OIDC    // the issuer whose tokens the API accepts
 }
 
-// readBroker reads the file of a broker's process, and returns its text and what its agent
-// makes of it too.
+// readBroker reads the file of a broker's process. It returns the text, the parsed file
+// and the agent's configuration.
 func readBroker(file string) (text []byte, cfg *configs.BrokerProcess, agent broker.Config, err error) {
 	if _, err := configs.ReadBrokerProcess(file); err != nil { // which bounds its size
 		return nil, nil, agent, err
@@ -62,9 +63,8 @@ func readBroker(file string) (text []byte, cfg *configs.BrokerProcess, agent bro
 	return text, cfg, agent, err
 }
 
-// again reads the file again: whose tokens are taken, and what it says of users and tenants
-// by now, which the broker is handed. Of several processes that hold the broker only the one
-// that leads does that.
+// again rereads the file, and applies the issuer of tokens and the terms of users and
+// tenants. If several processes hold the broker, only the leader does so.
 func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
 	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
 	text, cfg, agent, err := readBroker(f.file)
@@ -119,10 +119,10 @@ func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
 
 // follows says that this process does not lead.
 func (f *brokerFile) follows() {
-	f.log.Info().Msg("another process leads: what its file says of users and tenants is in force")
+	f.log.Info().Msg("another process leads: the terms of users and tenants in its file apply")
 }
 
-// withoutTerms are the keys of [broker] without what changes while the process runs.
+// withoutTerms returns [broker] without the keys that can change while the process runs.
 func withoutTerms(c *configs.BrokerProcess) configs.Broker {
 	x := c.Broker
 	x.Users, x.Tenants, x.Quotas, x.MaxWaiting = nil, nil, nil, 0

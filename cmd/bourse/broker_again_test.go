@@ -129,7 +129,7 @@ func TestBroker_TakesTokensAndReadsItsFileAgain(t *testing.T) {
 	if out, err := run(ana, "users"); err != nil || !strings.Contains(out, "physics") || !strings.Contains(out, "max_nodes=7") || !strings.Contains(out, "share=2!") {
 		t.Errorf("read again: %v\n%s", err, out)
 	}
-	again("[[broker.tenant]]\nname = \"physics\"\nmax_nodes = 0\n", "cannot be used: nothing has changed")
+	again("[[broker.tenant]]\nname = \"physics\"\nmax_nodes = 0\n", "cannot be used: nothing was changed")
 	if out, err := run(ana, "users"); err != nil || !strings.Contains(out, "max_nodes=7") {
 		t.Errorf("a wrong file has changed something: %v\n%s", err, out)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// explainer answers why a job stands where it stands, from what the journal of its
-// broker, which may grow meanwhile, has on it since the instant of its submission.
+// explainer explains a job from the records of its broker's journal since its
+// submission. The journal may grow meanwhile.
 func explainer(folder string) web.Explain {
 	return func(ctx context.Context, job string, since bourse.Time) (string, any, error) {
 		disk, err := journal.LookInto(folder)
@@ -45,8 +45,8 @@ func explainer(folder string) web.Explain {
 	}
 }
 
-// timeOfDay shows an instant of a live process, in UTC: who reads it may be
-// elsewhere.
+// timeOfDay shows an instant of a live process in UTC, because the reader may be in
+// another time zone.
 func timeOfDay(t bourse.Time) string {
 	if t >= bourse.Never {
 		return "never"

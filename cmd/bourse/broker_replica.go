@@ -34,12 +34,12 @@ type replicaProcess struct {
 	web       *web.Replicated
 	following sync.WaitGroup
 	unfollow  context.CancelFunc
-	followed  chan struct{} // it does not lead, and callers are sent to who does
+	followed  chan struct{} // closed when it does not lead and sends callers to the leader
 }
 
-// newReplicaProcess makes of a process of a broker one of those that hold it.
+// newReplicaProcess makes a broker's process one of the replicas that hold the broker.
 func newReplicaProcess(p *process, cfg *configs.BrokerProcess, agent broker.Config) *replicaProcess {
-	agent.TermsStay = true // else each election would bring back those that a process was started with
+	agent.TermsStay = true // otherwise each election would bring back the terms from the process's start
 	r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number),
 		unfollow: func() {}, followed: make(chan struct{}, 1)}
 	p.after, p.before = r.follow, r.handOver
@@ -47,7 +47,7 @@ func newReplicaProcess(p *process, cfg *configs.BrokerProcess, agent broker.Conf
 	return r
 }
 
-// run runs it until it is told to stop or fails.
+// run runs the replica until it is told to stop or fails.
 func (r *replicaProcess) run(ctx context.Context, serve func(web.Options) (api, error)) error {
 	defer r.following.Wait()
 	defer func() { r.unfollow() }()
@@ -94,7 +94,8 @@ func (r *replicaProcess) begin() error {
 	return err
 }
 
-// past is what the broker has left that ran alone, unless this replica has begun before.
+// past returns the state of a broker that ran alone before the group took over, unless
+// this replica has started before.
 func (r *replicaProcess) past(own journal.Disk) (replica.Brought, error) {
 	some := errors.New("it has begun")
 	_, err := journal.Read(own, journal.NewCodec(), func(journal.Record) error { return some })
@@ -125,7 +126,7 @@ func (r *replicaProcess) past(own journal.Disk) (replica.Brought, error) {
 	return replica.Brought{Agent: alone, At: at}, err
 }
 
-// leader says who leads, and where its API is.
+// leader returns the leader's name and the URL of its API.
 func (r *replicaProcess) leader() (name, url string) {
 	l, _, err := r.host.Leadership(r.name)
 	if err != nil || l.Leader == "" || l.Leader == r.self {
@@ -135,8 +136,8 @@ func (r *replicaProcess) leader() (name, url string) {
 	return string(l.Leader), url
 }
 
-// where is at which address other replicas reach a member, and the URL of its API: as the
-// file says, or else as the group has it on record.
+// where returns the address at which other replicas reach a member, and the URL of its
+// API: from the file, or else from the group's record.
 func (r *replicaProcess) where(members []bourse.ReplicaMember, id agents.ID) (address, url string) {
 	for _, m := range r.cfg.Replica.Members {
 		if replicaOf(r.cfg.Name, m.Number) == id {
@@ -151,13 +152,13 @@ func (r *replicaProcess) where(members []bourse.ReplicaMember, id agents.ID) (ad
 	return "", ""
 }
 
-// status is how this replica stands.
+// status returns this replica's view of the group.
 func (r *replicaProcess) status(ctx context.Context) (s replica.Status, err error) {
 	err = r.host.ViewReplica(ctx, r.name, func(_ bourse.Time, a agents.Agent) { s = a.(*replica.Replica).Status() })
 	return s, err
 }
 
-// replicas is how the group stands, as this replica knows.
+// replicas returns the state of the group as far as this replica knows it.
 func (r *replicaProcess) replicas(ctx context.Context) (web.Replicas, error) {
 	s, err := r.status(ctx)
 	out := web.Replicas{Here: string(r.self), Leader: string(s.Leader), Term: s.Term, Members: []web.Replica{}}
@@ -172,15 +173,15 @@ func (r *replicaProcess) replicas(ctx context.Context) (web.Replicas, error) {
 	return out, err
 }
 
-// handOver has another replica lead, if this one does, before it leaves: else the others
-// would notice only after silence that it is gone.
+// handOver passes leadership to another replica, if this one leads, before the process
+// ends. Otherwise the others would notice only after a silence that it is gone.
 func (r *replicaProcess) handOver() {
 	now, _, err := r.host.Leadership(r.name)
 	if err != nil || !now.Leads {
 		return
 	}
 	if err := r.host.Tell(r.name, r.name, agents.ReplicaHandOver{}); err != nil {
-		r.log.Warn().Err(err).Msg("nobody is told to lead in the place of this replica")
+		r.log.Warn().Err(err).Msg("leadership was not handed over")
 		return
 	}
 	late := time.After(handOverTime)
@@ -188,7 +189,7 @@ func (r *replicaProcess) handOver() {
 		select {
 		case <-r.followed:
 		case <-late:
-			r.log.Warn().Msg("no other replica has taken over; the others find out by themselves that this one is gone")
+			r.log.Warn().Msg("no other replica took over in time; the others will notice that this one is gone")
 			return
 		}
 		if now, _, err := r.host.Leadership(r.name); err != nil || !now.Leads {
@@ -198,16 +199,16 @@ func (r *replicaProcess) handOver() {
 	}
 }
 
-// handOverTime is how long a process that stops waits for another one to lead. Mostly it
-// takes a message and a vote.
+// handOverTime is how long a stopping process waits for another replica to lead. It
+// normally takes one message and one vote.
 const handOverTime = patience / 4
 
-// leadAgain is when the API is made again that could not be.
+// leadAgain is the pause before another attempt to serve the API.
 const leadAgain = 200 * time.Millisecond
 
-// follow has the API and gossip follow who leads, until ctx ends.
+// follow switches the API and gossip whenever the leader changes, until ctx ends.
 func (r *replicaProcess) follow(ctx context.Context) {
-	ctx, r.unfollow = context.WithCancel(context.WithoutCancel(ctx)) // it goes on while the process hands over
+	ctx, r.unfollow = context.WithCancel(context.WithoutCancel(ctx)) // it must run on while the process hands over
 	told := make(chan live.Leadership, 1)
 	r.following.Go(func() { r.announce(ctx, told) })
 	r.following.Go(func() {
@@ -219,7 +220,7 @@ func (r *replicaProcess) follow(ctx context.Context) {
 				return
 			}
 			if now.Leads != is.Leads || now.Leads && now.Term != is.Term {
-				select { // the latest counts
+				select { // only the latest counts
 				case <-told:
 				default:
 				}
@@ -231,7 +232,7 @@ func (r *replicaProcess) follow(ctx context.Context) {
 					r.web.Follow()
 				} else if r.web != nil {
 					if err := r.web.Lead(); err != nil {
-						r.log.Warn().Err(err).Msg("the API cannot be served by this replica")
+						r.log.Warn().Err(err).Msg("this replica cannot serve the API")
 						is, again = live.Leadership{}, time.After(leadAgain)
 					}
 				}
@@ -252,17 +253,17 @@ func (r *replicaProcess) follow(ctx context.Context) {
 	})
 }
 
-// takeTerms puts on record what the file of the process says of users and tenants, which
-// leads now: those of the processes that led before are in force till then.
+// takeTerms applies the terms of users and tenants in this process's file, because it
+// leads now. Until then the terms of the previous leader apply.
 func (r *replicaProcess) takeTerms(ctx context.Context) {
 	r.rereads.Lock()
 	defer r.rereads.Unlock()
 	if _, err := r.reread(ctx); err != nil {
-		r.log.Error().Err(err).Msg("the terms of users and tenants that are on record stay in force")
+		r.log.Error().Err(err).Msg("the terms of users and tenants on record still apply")
 	}
 }
 
-// announce has gossip follow who leads.
+// announce tells gossip whenever the leader changes.
 func (r *replicaProcess) announce(ctx context.Context, told <-chan live.Leadership) {
 	for {
 		select {
@@ -279,11 +280,11 @@ func (r *replicaProcess) announce(ctx context.Context, told <-chan live.Leadersh
 					}
 				})
 				if err != nil {
-					continue // it does not lead any more
+					continue // no longer the leader
 				}
 			}
 			if err := r.in[0].node.Lead(l.Term, l.Leads, known); err != nil {
-				r.log.Info().Err(err).Msg("nobody has heard yet who leads")
+				r.log.Info().Err(err).Msg("no peer has heard yet who leads")
 			}
 		}
 	}

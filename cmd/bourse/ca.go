@@ -22,22 +22,22 @@ func newCA() *cobra.Command {
 		Use:   "ca init|issue|list|revoke|key",
 		Short: "A VO's certificate authority, and the certificates of its members",
 		Long: `Makes the certificate authority of a virtual organisation (VO) in a folder, and
-the certificates of its members: sites and brokers, which speak to each other,
-and users and operators, who speak to them. A member is named by a URI in its
-certificate, bourse://VO/ROLE/NAME, and is nobody without one.
+the certificates of its members: sites and brokers, which talk to each other,
+and users and operators, who talk to them. The certificate of a member names it
+with a URI, bourse://VO/ROLE/NAME; a certificate without one is refused.
 
-The folder holds the authority's key: keep it where no agent runs. A member gets
-copies of ca.pem and of its own .pem and .key; agents also of gossip.key and,
-if there is one, of revoked.txt. Copies may be replaced while agents run: they
-are read again within a second. docs/SECURITY.md has the whole picture.`,
+The folder holds the authority's key: keep it on a machine where no agent runs.
+Give each member copies of ca.pem and of its own .pem and .key; agents also need
+gossip.key and, if it exists, revoked.txt. You can replace copies while agents
+run: agents read them again within a second. For details see docs/SECURITY.md.`,
 		Example: "  bourse ca init --vo atlas\n" +
 			"  bourse ca issue --role site --name north --host 10.0.0.5,north.example\n" +
 			"  bourse ca issue --role user --name ana --days 90",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("ca takes init, issue, list, revoke or key; see bourse ca --help")
+				return errors.New("ca needs init, issue, list, revoke or key; see bourse ca --help")
 			}
-			return fmt.Errorf("ca %s: there are init, issue, list, revoke and key", args[0])
+			return fmt.Errorf("ca %s: unknown; must be init, issue, list, revoke or key", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
@@ -45,7 +45,7 @@ are read again within a second. docs/SECURITY.md has the whole picture.`,
 	return cmd
 }
 
-// caFlags are those that every command of the authority has.
+// caFlags are the flags that every command of the authority has.
 type caFlags struct {
 	dir  string
 	json bool
@@ -56,8 +56,8 @@ func (f *caFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// refusedOr marks what the authority will not do, or the disk cannot, as
-// refused; the rest is bad input.
+// refusedOr marks an error as a refusal if the authority will not do it or the disk
+// cannot. Other errors are bad input.
 func refusedOr(err error) error {
 	var exists *certificate.ExistsError
 	var disk *fs.PathError
@@ -75,11 +75,11 @@ func newCAInit() *cobra.Command {
 	var replace bool
 	cmd := &cobra.Command{
 		Use:   "init --vo NAME",
-		Short: "Make the authority of a VO, and the first key of its gossip",
-		Long: `Makes a key, a certificate and a key of the gossip in a folder, where nothing
-of the kind may be yet. With --replace a new key and certificate take the place
-of old ones; the old certificate stays second in ca.pem, so that members with
-the new ca.pem trust both until it is taken out of the file.`,
+		Short: "Make the authority of a VO, and the first gossip key",
+		Long: `Makes a key, a certificate and a gossip key in a folder. It refuses a folder that
+already has an authority, unless --replace is given: then a new key and
+certificate replace the old ones. The old certificate stays second in ca.pem, so
+members with the new ca.pem trust both until you remove it from the file.`,
 		Example: "  bourse ca init --vo atlas\n  bourse ca init --vo atlas --dir /srv/atlas/ca --years 5",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -100,7 +100,7 @@ the new ca.pem trust both until it is taken out of the file.`,
 	f.add(cmd)
 	addFlag(cmd, &vo, asName, "vo", "", "the name of the VO: letters, digits, hyphens and dots")
 	addFlag(cmd, &years, asNumber, "years", 10, "how long the authority is valid")
-	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of an authority that is there")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace an existing authority")
 	_ = cmd.MarkFlagRequired("vo")
 	return cmd
 }
@@ -128,10 +128,10 @@ func newCAIssue() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "issue --role ROLE --name NAME [--host HOST,...]",
 		Short: "Issue the certificate of a member of the VO",
-		Long: `Makes a key and a certificate, ROLE-NAME.key and ROLE-NAME.pem in the
-authority's folder. Sites and brokers need the names and addresses that others
-call them at; a certificate is for those hosts only. To renew one, issue it
-again with --replace and copy both files to where the old ones are.`,
+		Long: `Makes a key and a certificate, ROLE-NAME.key and ROLE-NAME.pem, in the
+authority's folder. For a site or a broker give the names and addresses at which
+others reach it (--host); the certificate is valid for those hosts only. To renew
+a certificate, issue it again with --replace and copy both files over the old ones.`,
 		Example: "  bourse ca issue --role site --name north --host 10.0.0.5,north.example\n" +
 			"  bourse ca issue --role broker --name vo1 --host broker.example\n" +
 			"  bourse ca issue --role user --name ana --days 90",
@@ -153,9 +153,9 @@ again with --replace and copy both files to where the old ones are.`,
 	}
 	f.add(cmd)
 	m.add(cmd)
-	addWords(cmd, &hosts, "names", "host", "names and addresses that a site or broker is called at, without ports", offerNothing)
-	addFlag(cmd, &days, asNumber, "days", 0, "how long it is valid; 365 if not given, or as long as the authority")
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace files that are there")
+	addWords(cmd, &hosts, "names", "host", "names and addresses at which a site or broker is reached, without ports", offerNothing)
+	addFlag(cmd, &days, asNumber, "days", 0, "how long it is valid (default 365, at most as long as the authority)")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace existing files")
 	return cmd
 }
 
@@ -173,7 +173,7 @@ func newCAList() *cobra.Command {
 	var f caFlags
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the certificates that were issued, with their ends",
+		Short:   "List the certificates that were issued, and when they expire",
 		Example: "  bourse ca list\n  bourse ca list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -216,12 +216,11 @@ func newCARevoke() *cobra.Command {
 	var m caMember
 	cmd := &cobra.Command{
 		Use:   "revoke --role ROLE --name NAME",
-		Short: "Take back all certificates of a member",
-		Long: `Puts every certificate of a member that has not expired on the list revoked.txt,
-which has its effect where a copy of it lies: agents read it again within a
-second and end what connections the member has. One issued later is not
-concerned, so a member whose key was stolen is revoked and then issued a new
-one.`,
+		Short: "Revoke all certificates of a member",
+		Long: `Adds every unexpired certificate of a member to the list revoked.txt. The list
+works wherever you put a copy of it: agents read it again within a second and
+close the member's connections. Certificates issued later are not affected: if a
+member's key was stolen, revoke the member and then issue a new certificate.`,
 		Example: "  bourse ca revoke --role site --name north",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -234,7 +233,7 @@ one.`,
 				return refusedOr(err)
 			}
 			if len(serials) == 0 {
-				return failed(fmt.Errorf("%s %s has no certificate that is valid and not revoked; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
+				return failed(fmt.Errorf("%s %s has no valid certificate left to revoke; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
 			}
 			if f.json {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"revoked": serials, "list": filepath.Join(f.dir, "revoked.txt")})
@@ -253,16 +252,16 @@ func newCAKey() *cobra.Command {
 	var f caFlags
 	cmd := &cobra.Command{
 		Use:   "key add|use|drop",
-		Short: "Change the key of the VO's gossip, in three steps",
-		Long: `Changes gossip.key while agents run. After each step copy the file to all agents
-and start each of them again, before the next step:
-  add    a new key, which all then understand
-  use    the new key is used to send
-  drop   the old key is understood no more`,
+		Short: "Change the VO's gossip key, in three steps",
+		Long: `Changes gossip.key while agents run. After each step, copy the file to all agents
+and restart each of them before the next step:
+  add    agents also accept a new key
+  use    agents send with the new key
+  drop   agents no longer accept the old key`,
 		Example: "  bourse ca key add\n  bourse ca key use\n  bourse ca key drop",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("ca key takes add, use or drop; see bourse ca key --help")
+				return errors.New("ca key needs add, use or drop; see bourse ca key --help")
 			}
 			return nil
 		},
@@ -278,7 +277,7 @@ and start each of them again, before the next step:
 			if f.json {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"keys": n, "file": filepath.Join(f.dir, "gossip.key")})
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s has %d now. Copy it to all agents and start each again before the next step.\n",
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s now has %d. Copy it to all agents and restart each before the next step.\n",
 				filepath.Join(f.dir, "gossip.key"), n)
 			return err
 		},

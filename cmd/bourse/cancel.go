@@ -13,13 +13,13 @@ func newCancel() *cobra.Command {
 	var c calling
 	cmd := &cobra.Command{
 		Use:   "cancel ID",
-		Short: "Give a job up, wherever it stands",
-		Long: `Cancel gives a job up. What it holds is released; the sites give back what their
-schedules say: the base price in full while the start is far, less and less as
-it comes near, nothing once it runs. A user cancels their own jobs, an operator
-any. Asking again changes nothing and tells the refund once it is known.
+		Short: "Cancel a job in any state",
+		Long: `Cancel gives up a job and releases its windows. Sites refund what their schedules
+say: the full base price while the start is far off, less as it comes closer, and
+nothing once the job runs. Users can cancel their own jobs, operators any job.
+Cancelling again changes nothing, and shows the refund once it is known.
 
-ID is a job's identity, or its name where only one job has it.`,
+ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse cancel wave\n  bourse cancel wave-k3f9m2q7",
 		Args:    arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {

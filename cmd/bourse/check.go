@@ -8,21 +8,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newCheck validates a file. Whatever is wrong with it is bad input: exit 2.
+// newCheck builds "bourse check". Any problem in the file is bad input: exit 2.
 func newCheck() *cobra.Command {
 	var asJSON bool
 	var traces string
 	cmd := &cobra.Command{
 		Use:   "check FILE.toml",
 		Short: "Validate a scenario, site, broker or batch",
-		Long: `Validates a TOML file and says what it is and holds. Which kind it is shows in
-its tables: [[site]] a scenario, [[group]] a site, [broker] or [[broker]] a
-broker, [[job]] a batch of jobs. Batch files that a scenario names are read too;
-of its traces it looks whether they are there, in the folder of --traces or the
-scenario's own, and does not open them.
+		Long: `Validates a TOML file and says what it holds. The tables tell the kind of file:
+[[site]] a scenario, [[group]] a site, [broker] or [[broker]] a broker, [[job]] a
+batch of jobs. Batch files that a scenario names are read too. Its traces are not
+read: they only have to exist, in the folder of --traces or beside the scenario.
 
-All problems are reported at once, each with its line, its key and what would be
-right.`,
+All problems are reported at once, each with its line, its key and the remedy.`,
 		Example: "  bourse check grid.toml\n  bourse check --json wave.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,7 +34,7 @@ right.`,
 					err = s.ResolveTraces(traces)
 				}
 				if err != nil {
-					return fmt.Errorf("%s: the file is sound, but not all that it names is there: %w", args[0], err)
+					return fmt.Errorf("%s: the file is valid, but a file that it names is missing: %w", args[0], err)
 				}
 			}
 			if asJSON {

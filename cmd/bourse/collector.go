@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// gcPercent is by how much the heap of an agent's process grows between two
-// collections, unless GOGC says otherwise: what an agent keeps lives long and it
-// makes little garbage, so memory is worth more than the time of the collector. That
-// goes for a large heap above all: what a collection of 100 MB takes, 0.1 s, is not much
-// for 25 MB of garbage, and of a small one a quarter would be gone at once.
+// gcPercent is how much the heap of an agent's process may grow between two
+// collections, unless GOGC is set. Most of an agent's data lives long and it makes
+// little garbage, so saving memory matters more than the collector's time. That holds
+// for large heaps above all: 0.1 s for a collection of 100 MB is cheap for every 25 MB of
+// garbage, whereas a quarter of a small heap fills up at once.
 func gcPercent(live uint64) int {
 	if live > 64<<20 {
 		return 25
@@ -19,7 +19,7 @@ func gcPercent(live uint64) int {
 	return 50
 }
 
-// tuneCollector sets the percentage by the heap as it is now, and again every minute.
+// tuneCollector sets the percentage by the present size of the heap, now and every minute.
 func tuneCollector(ctx context.Context) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	every := time.NewTicker(time.Minute)

@@ -17,10 +17,10 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// What shells complete: the words of flags, files and folders, and what a running
-// federation has. Of that nothing is said that goes wrong: there may be none.
+// Completion for shells: the words of flags, files and folders, and names from a running
+// federation. Errors of the federation are ignored, because there may be none.
 
-// completer says what the shell offers in place of a flag's value or an argument.
+// completer lists what the shell offers for a flag's value or an argument.
 type completer = cobra.CompletionFunc
 
 func offerNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -31,17 +31,17 @@ func offerFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// offerWords offers a few words.
+// offerWords offers fixed words.
 func offerWords(words ...string) completer { return offerAll(func() []string { return words }) }
 
-// offerAll offers words that are asked for when the shell does.
+// offerAll offers words that are computed only when the shell asks.
 func offerAll(words func() []string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// offerContexts offers the context files of this folder and of those in it.
+// offerContexts offers the context files in this folder and in its subfolders.
 func offerContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var list []string
 	for _, pattern := range []string{client.Default, "*.json", filepath.Join("*", filepath.Base(client.Default))} {
@@ -58,13 +58,13 @@ func offerContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// answerTime is how long a federation has to answer: somebody waits at a prompt.
+// answerTime is how long a federation has to answer: a user is waiting at the prompt.
 const answerTime = time.Second
 
 // identities asks a federation for names. A description may follow each, after a tab.
 type identities func(ctx context.Context, at *client.Context, args []string) ([]string, error)
 
-// offer offers what the federation of the context at hand has.
+// offer offers names from the federation of the current context.
 func offer(ask identities) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx := cmd.Context()
@@ -86,10 +86,10 @@ func offer(ask identities) completer {
 	}
 }
 
-// maxOffered bounds the jobs that are offered, the newest.
+// maxOffered is how many jobs are offered at most: the newest.
 const maxOffered = 100
 
-// jobsIn asks for the jobs of a state, "" of any, the newest first.
+// jobsIn asks for the jobs in a state ("": in any), the newest first.
 func jobsIn(state string) identities {
 	return func(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
 		api, err := at.ToBroker()
@@ -107,12 +107,12 @@ func jobsIn(state string) identities {
 	}
 }
 
-// sitesHere are the sites that the context knows an address of.
+// sitesHere lists the sites whose address the context knows.
 func sitesHere(_ context.Context, at *client.Context, _ []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(at.Sites)), nil
 }
 
-// brokersSites are the sites that the broker knows.
+// brokersSites lists the sites that the broker knows.
 func brokersSites(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
 	api, err := at.ToBroker()
 	if err != nil {
@@ -126,7 +126,7 @@ func brokersSites(ctx context.Context, at *client.Context, _ []string) ([]string
 	return names, err
 }
 
-// sitesAndJobs are what offers takes.
+// sitesAndJobs lists the arguments that "bourse offers" takes.
 func sitesAndJobs(ctx context.Context, at *client.Context, args []string) ([]string, error) {
 	names, err := brokersSites(ctx, at, args)
 	if err != nil {
@@ -136,7 +136,7 @@ func sitesAndJobs(ctx context.Context, at *client.Context, args []string) ([]str
 	return append(names, jobs...), err
 }
 
-// userNames are those that have an account with the broker.
+// userNames lists the users who have an account with the broker.
 func userNames(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
 	api, err := at.ToBroker()
 	if err != nil {
@@ -152,7 +152,7 @@ func userNames(ctx context.Context, at *client.Context, _ []string) ([]string, e
 	return names, err
 }
 
-// siteNamed is how the site stands that a command's first argument names.
+// siteNamed returns the state of the site that the first argument names.
 func siteNamed(ctx context.Context, at *client.Context, args []string) (web.SiteState, error) {
 	if len(args) == 0 {
 		return web.SiteState{}, nil
@@ -164,8 +164,8 @@ func siteNamed(ctx context.Context, at *client.Context, args []string) (web.Site
 	return api.Site(ctx)
 }
 
-// voNames are the VO of the context, those whose brokers the site of the command knows
-// and those that it is closed to. Each that cannot be asked is left out.
+// voNames lists the VO of the context, the VOs whose brokers the command's site knows,
+// and the VOs that it is closed to. Sources that do not answer are left out.
 func voNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
 	var names []string
 	if api, err := at.ToBroker(); err == nil {
@@ -187,7 +187,7 @@ func voNames(ctx context.Context, at *client.Context, args []string) ([]string, 
 	return slices.Compact(names), err
 }
 
-// groupNames are the groups of the command's site.
+// groupNames lists the groups of the command's site.
 func groupNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
 	s, err := siteNamed(ctx, at, args)
 	var names []string
@@ -197,7 +197,7 @@ func groupNames(ctx context.Context, at *client.Context, args []string) ([]strin
 	return names, err
 }
 
-// firstArguments is what the first argument of a command may be.
+// firstArguments completes the first argument, by command.
 var firstArguments = map[string]completer{
 	"jobs": offer(jobsIn("")), "explain": offer(jobsIn("")), "logs": offer(jobsIn("")),
 	"cancel": offer(jobsIn("open")), "modify": offer(jobsIn("placed")), "offers": offer(sitesAndJobs),
@@ -207,8 +207,8 @@ var firstArguments = map[string]completer{
 	"accounts deposit": offerNothing,
 }
 
-// completeArguments has the shell complete the first argument of commands; those that
-// take further ones of its kind are few.
+// completeArguments completes the first argument of each command. Only a few commands
+// complete further arguments in the same way.
 func completeArguments(root *cobra.Command) {
 	for path, c := range firstArguments {
 		cmd, _, err := root.Find(strings.Fields(path))

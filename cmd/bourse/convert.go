@@ -24,45 +24,45 @@ func newConvert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Rewrite a workload trace or a dump of sacct in SWF or GWF",
-		Long: `Reads a trace and writes it to another file: in the Standard Workload Format
-where the name ends in .swf, in the Grid Workload Format of the Grid Workloads
-Archive where it ends in .gwf, compressed where .gz follows. Lines of comment are
-kept, in front. Lines that are no records are left out and records that run
-backwards are sorted by submit, both said on stderr; --strict refuses them
-instead. OUT is replaced once it is whole, never before.
+		Long: `Reads a trace and writes it to another file: in the Standard Workload Format if
+the name ends in .swf, in the Grid Workload Format of the Grid Workloads Archive
+if it ends in .gwf, compressed if .gz follows. Comment lines are kept, at the top.
+Lines that are not records are left out, and records out of order are sorted by
+submit; stderr reports both. With --strict they are errors. OUT is replaced only
+once the new file is complete.
 
-In one format all fields of a record are kept. From GWF to SWF the names of
+Within one format, all fields of a record are kept. From GWF to SWF, the names of
 users, groups, executables, queues and partitions become numbers, listed in the
-header; a record without a partition gets the site that it ran on; the columns
-that SWF lacks are left out. From SWF to GWF the listed names come back; the
-preceding job and the think time are left out.
+header; a record without a partition gets the site that it ran on; columns that
+SWF lacks are left out. From SWF to GWF, the listed names come back; the preceding
+job and the think time are left out.
 
-Where OUT ends in .toml it is a scenario to simulate: a site for each partition of
-the log, as large as the processors that it kept within for --size of the time,
-and at least as its widest job; --size 1 is the most that it used at once.
+If OUT ends in .toml, it is a scenario to simulate, with a site for each partition
+of the log. A site has as many processors as were enough for --size of the time,
+and at least as many as its widest job; --size 1 is the most in use at once.
 
-IN may also be what Slurm's sacct prints, in a file whose name ends in .sacct, or
+IN may also be the output of Slurm's sacct, in a file whose name ends in .sacct, or
 the same table as Apache Parquet (.parquet), with any of its columns:
 
   sacct -aXPD --starttime 2026-01-01 --format ALL > year.sacct
 
-What each column is read for is said on stderr. Its times are of the --zone of the
-cluster; the trace begins at its first submit. Steps and jobs that had not ended are
-left out. A job that was eligible only later than its submit is submitted then.
+stderr says what each column is used for. Times are in the cluster's --zone; the
+trace begins at its first submit. Steps, and jobs that had not ended, are left out.
+A job that became eligible after its submit is submitted at that later time.
 
-IN may be -, the standard input; --from says its format where the name does not.
---partition N takes the records of one partition alone.
+IN may be -, the standard input; --from gives the format if the name does not.
+--partition N takes only the records of one partition.
 
---split DIR writes a file for each partition, which is each site of a grid's log,
-into that folder instead of OUT.`,
+--split DIR writes a file for each partition (each site of a grid's log) into that
+folder instead of OUT.`,
 		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
 			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert year.sacct year.swf.gz --zone Europe/Berlin\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case c.split != "" && len(args) != 1:
-				return fmt.Errorf("convert --split takes one file, IN; %d are given", len(args))
+				return fmt.Errorf("convert --split takes one file, IN; %d given", len(args))
 			case c.split == "" && len(args) != 2:
-				return fmt.Errorf("convert takes two files, IN and OUT; %d are given", len(args))
+				return fmt.Errorf("convert takes two files, IN and OUT; %d given", len(args))
 			}
 			return nil
 		},
@@ -74,19 +74,19 @@ into that folder instead of OUT.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records that run backwards")
+	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records out of order")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
 	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
-	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF, workload.FormatSacct, workload.FormatParquet), "from", "", "format of IN: swf, gwf, sacct or parquet (default: as its name says)")
-	addFlag(cmd, &c.zone, asZone, "zone", time.UTC, "of a table: the time zone of times that say none, as Europe/Berlin")
+	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF, workload.FormatSacct, workload.FormatParquet), "from", "", "format of IN: swf, gwf, sacct or parquet (default: by its name)")
+	addFlag(cmd, &c.zone, asZone, "zone", time.UTC, "for sacct and parquet: zone of times that name none, such as Europe/Berlin")
 	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
-	addFlag(cmd, &c.size, asShare, "size", 0.99, "of a scenario: the share of the time that a site must have sufficed for, above 0 to 1")
+	addFlag(cmd, &c.size, asShare, "size", 0.99, "for a scenario: share of the time for which a site must be large enough, above 0 to 1")
 	return cmd
 }
 
 type convert struct {
 	strict, json bool
-	split        string // a folder; "": one file
+	split        string // folder for a file per partition; "": write one file
 	from         string
 	zone         *time.Location
 	partition    int
@@ -125,10 +125,10 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	return failed(err)
 }
 
-// open reads the trace and says what was mended.
+// open reads the trace and reports what was mended.
 func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	if !(c.size > 0 && c.size <= 1) {
-		return nil, fmt.Errorf("--size %v: must be a share of the time, above 0 to 1", c.size)
+		return nil, fmt.Errorf("--size %v: must be above 0 and at most 1", c.size)
 	}
 	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from, Zone: c.zone})
 	if err != nil {
@@ -153,22 +153,22 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	return nil, fmt.Errorf("%s has no records of partition %d; it has those of %s", in, c.partition, strings.Join(numbers, ", "))
 }
 
-// lostBetween says what the other format has no place for, "" if nothing.
+// lostBetween says what the other format cannot hold, "" if nothing.
 func (c *convert) lostBetween(t *workload.Trace, in, out string) string {
 	if cmp.Or(c.from, format(in)) == "gwf" && format(out) == "swf" {
-		return "columns 17 to 29 have no place in SWF; left out"
+		return "columns 17 to 29 are left out: SWF has no place for them"
 	}
 	if format(out) == "gwf" && t.Beyond == nil {
 		for i := range t.Records {
 			if t.Records[i][workload.PrecedingJob].Whole() > 0 {
-				return "preceding jobs and think times have no place in GWF; left out"
+				return "preceding jobs and think times are left out: GWF has no place for them"
 			}
 		}
 	}
 	return ""
 }
 
-// part is what convert --split says of one partition.
+// part is what convert --split reports for one partition.
 type part struct {
 	Partition int64  `json:"partition"`
 	Name      string `json:"name,omitempty"`
@@ -190,7 +190,7 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 	}
 	list := t.Partitions()
 	if len(list) == 1 && list[0].Number < 0 {
-		return fmt.Errorf("%s: its records name no partition: there is nothing to split by", in)
+		return fmt.Errorf("%s: nothing to split by: its records name no partition", in)
 	}
 	if err := os.MkdirAll(c.split, 0o755); err != nil {
 		return failed(err)
@@ -221,11 +221,11 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// checkConversion refuses formats that are not written, and a file onto itself,
-// whatever names it goes by.
+// checkConversion refuses formats that convert cannot write, and converting a file onto
+// itself, under whatever name.
 func checkConversion(in, out string) error {
 	if f := format(out); f != "swf" && f != "gwf" && !strings.HasSuffix(out, ".toml") {
-		return fmt.Errorf("%s: the name says no format; it must end in .swf or .gwf, with or without .gz, or in .toml", out)
+		return fmt.Errorf("%s: unknown format; the name must end in .swf or .gwf, with or without .gz, or in .toml", out)
 	}
 	if in == workload.Stdin {
 		return nil
@@ -245,12 +245,12 @@ func checkConversion(in, out string) error {
 		return fmt.Errorf("%s and %s are one file; give OUT another name", in, out)
 	}
 	if !to.Mode().IsRegular() {
-		return fmt.Errorf("%s: is not a regular file", out)
+		return fmt.Errorf("%s: not a regular file", out)
 	}
 	return nil
 }
 
-// format is the format that a file name claims: its last extension but ".gz".
+// format is the format by a file's name: its last extension, not counting ".gz".
 func format(name string) string {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	return name[strings.LastIndexByte(name, '.')+1:]

@@ -13,8 +13,8 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// scenario writes a scenario with a site for each partition of a grid's log, as
-// large as what it used for most of the time, and a broker with jobs of its own.
+// scenario writes a scenario with a site for each partition of a grid's log and a broker
+// with jobs of its own. A site is large enough for what it used most of the time.
 func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 	t, err := c.open(in, stderr)
 	if err != nil {
@@ -22,7 +22,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 	}
 	text, sites := c.gridScenario(t, filepath.Base(in), stderr)
 	if sites == 0 {
-		return fmt.Errorf("%s: no job of it ran with a known partition, so there is no site to make", in)
+		return fmt.Errorf("%s: none of its jobs ran in a known partition, so no site can be made", in)
 	}
 	if err := files.Replace(out, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return failed(err)
@@ -34,7 +34,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 	return failed(err)
 }
 
-// gridScenario is the text of the scenario, and how many sites it has.
+// gridScenario returns the text of the scenario and the number of its sites.
 func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text string, count int) {
 	var last bourse.Time
 	for i := range t.Records {
@@ -47,14 +47,14 @@ func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer
 	if c.size == 1 {
 		b.line("# A site is as large as the most processors that it used at once in the log, so")
 	} else {
-		b.line("# A site is as large as what it used in the log for %v %% of the time, so", math.Round(1e4*c.size)/100)
+		b.line("# A site is as large as what it used at most for %v %% of the log's time, so", math.Round(1e4*c.size)/100)
 	}
 	if c.size >= hardlyWait {
-		b.line("# that its own users hardly wait; a VO adds jobs of its own. A site is a line, and")
+		b.line("# its own users hardly wait. A VO adds jobs of its own. Each site is one line, and")
 	} else {
-		b.line("# that its own users wait in queues; a VO adds jobs of its own. A site is a line, and")
+		b.line("# its own users wait in queues. A VO adds jobs of its own. Each site is one line, and")
 	}
-	b.line("# may as well be written as a table, [[site]], with [[site.group]] below it.")
+	b.line("# can also be written as a table, [[site]], with [[site.group]] below it.")
 	b.line("")
 	b.line("name = %q", stem(trace))
 	b.line("until = \"%dd\"", days)
@@ -62,7 +62,7 @@ func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer
 	for _, p := range t.Partitions() {
 		nodes := p.Trace.Size(c.size)
 		if p.Number < 1 || nodes == 0 {
-			fmt.Fprintf(stderr, "partition %d: no site made of %d records, none of which ran in a partition with a number\n", p.Number, len(p.Trace.Records))
+			fmt.Fprintf(stderr, "partition %d: no site made of its %d records: none ran in a numbered partition\n", p.Number, len(p.Trace.Records))
 			continue
 		}
 		name := p.Name
@@ -78,8 +78,8 @@ func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer
 	return string(b), count
 }
 
-// hardlyWait is the share of the time from which on a site is said to be large enough
-// for its own users.
+// hardlyWait is the share of the time from which a site counts as large enough for its
+// own users.
 const hardlyWait = 0.95
 
 // stem is a file's name without its extensions.

@@ -30,29 +30,29 @@ func newDash() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dash",
 		Short: "Open the live page of a federation in a browser",
-		Long: `Dash serves the live page on this machine until Ctrl-C, and opens it in a browser:
-what runs where and at which price, what waits and why, sites, accounts. Users
-cancel jobs there; operators drain and close sites too.
+		Long: `Dash serves the live page on this machine until Ctrl-C, and opens it in a browser.
+The page shows what runs where and at what price, what waits and why, sites and
+accounts. Users can cancel jobs there; operators can also drain and close sites.
 
-The browser needs no certificate: dash calls the broker and the sites with that
-of the context file, so that the page shows and does what this certificate may.
-The link lets one browser in, once, within 10 minutes; a session lasts 12 hours,
-or until dash ends. Programs on other machines are refused.
+The browser needs no certificate: dash calls the broker and the sites with the
+certificate of the context file, and the page can do what that certificate allows.
+The link admits one browser, once, within 10 minutes. A session lasts 12 hours, or
+until dash ends. Dash refuses connections from other machines.
 
-From a machine without a browser: give --port, forward that port with ssh
-(ssh -L 7413:127.0.0.1:7413 HOST), and open the link on your own.`,
+On a machine without a browser: give --port, forward that port with ssh
+(ssh -L 7413:127.0.0.1:7413 HOST), and open the link on your own machine.`,
 		Example: "  bourse dash\n  bourse dash --print --port 7413",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 0 || port > 65535 {
-				return fmt.Errorf("--port %d: must be 1 to 65535, or 0 for any that is free", port)
+				return fmt.Errorf("--port %d: must be 1 to 65535, or 0 for any free port", port)
 			}
 			return c.dash(cmd.Context(), port, only, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &port, asNumber, "port", 0, "port to listen on; default: any that is free")
-	cmd.Flags().BoolVar(&only, "print", false, "print the link and open no browser")
+	addFlag(cmd, &port, asNumber, "port", 0, "port to listen on (default: any free port)")
+	cmd.Flags().BoolVar(&only, "print", false, "print the link, do not open a browser")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	if !only && !c.json {
 		defer browse(link, stderr)()
 	}
-	fmt.Fprintf(stderr, "The live page%s, by a link that is good for one browser, once, for %s. Ctrl-C ends it.\n", as(who), minutes(dash.LinkLife))
+	fmt.Fprintf(stderr, "The live page%s. The link admits one browser, once, within %s. Ctrl-C ends the page.\n", as(who), minutes(dash.LinkLife))
 	select {
 	case <-ctx.Done():
 		return nil
@@ -102,8 +102,8 @@ func as(who web.Who) string {
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
-// whoami asks the broker who is calling, or a site where the context names no broker:
-// so that a link is not to a page that can show nothing.
+// whoami asks the broker, or a site if the context names no broker, who is calling. If
+// nobody answers there is no link, because its page could show nothing.
 func (c *calling) whoami(ctx context.Context) (who web.Who, err error) {
 	found, err := client.Find(c.context)
 	if err != nil {
@@ -128,7 +128,7 @@ type dashServer struct {
 	ended    chan error
 }
 
-// openDash listens on a port, 0 for any, for the live page of a context file.
+// openDash listens on a port (0: any) to serve the live page of a context file.
 func openDash(file string, port int) (*dashServer, error) {
 	found, err := client.Find(file)
 	if err != nil {
@@ -146,7 +146,7 @@ func openDash(file string, port int) (*dashServer, error) {
 	return &dashServer{s, l, make(chan error, 1)}, nil
 }
 
-// serve serves until ctx ends or stop is called, which waits.
+// serve serves until ctx ends or stop is called. stop waits for the server to finish.
 func (d *dashServer) serve(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -160,9 +160,9 @@ func (d *dashServer) serve(ctx context.Context) (stop func()) {
 	}
 }
 
-// browse opens a link in the browser of a desktop, where there is one. Others on this
+// browse opens a link in the desktop's browser, if there is one. Other users of this
 // machine can read the arguments of a program, so the browser is given a file that only
-// its owner can read. done takes that away.
+// its owner can read. done removes the file.
 func browse(link string, stderr io.Writer) (done func()) {
 	program := opener()
 	if program == "" {
@@ -189,7 +189,7 @@ func browse(link string, stderr io.Writer) (done func()) {
 	return done
 }
 
-// opener is the program that opens files on this desktop, "" where there is none.
+// opener is the program that opens files on this desktop, "" if there is none.
 func opener() string {
 	name := "xdg-open"
 	switch {

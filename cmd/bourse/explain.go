@@ -14,14 +14,14 @@ func newExplain() *cobra.Command {
 	var c calling
 	cmd := &cobra.Command{
 		Use:   "explain ID",
-		Short: "Say why a job stands where it stands, and what would change it",
-		Long: `Explain says, from the broker's journal alone, what the sites offered, which
-alternatives were found for a job, which one was taken and why the others lost,
-what became of it, and what would have changed the answer: credits, minutes, a
-site, fewer nodes. Of a waiting job it says why, since when, and the earliest
-start now quoted, which is an estimate.
+		Short: "Say why a job got what it got, and what would change it",
+		Long: `Explain reads the broker's journal and says what the sites offered for a job, which
+alternatives were found, which one was taken and why the others lost, what became
+of it, and what would have changed the answer: credits, minutes, a site, fewer
+nodes. For a waiting job it says why and since when it waits, and estimates the
+earliest start by the current quotes.
 
-ID is a job's identity, or its name where only one job has it.`,
+ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse explain wave",
 		Args:    arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,34 +21,33 @@ func newExport() *cobra.Command {
 	var x export
 	cmd := &cobra.Command{
 		Use:   "export PATH... --to evalys|perfetto",
-		Short: "Write a run as other programs read it",
-		Long: `Export reads the folder of a run, as simulate --out has left it, or the journals of
-sites and brokers, and writes what ran when and where:
+		Short: "Write a run in the format of another program",
+		Long: `Export reads the folder of a run (from simulate --out) or the journals of sites and
+brokers, and writes what ran when and where:
 
   evalys     a CSV file with the columns of evalys' JobSet: a row for each
-             local job and each leg of a VO's job that has begun, in the order
-             in which they end
-  perfetto   JSON in the Trace Event Format, to be opened in Perfetto or
-             Chrome: sites as processes, groups as threads, jobs and legs as
-             slices, the legs of a window joined by arrows, nodes in use and
-             prices as counters
+             local job and each leg of a VO's job that has begun, ordered by
+             end
+  perfetto   JSON in the Trace Event Format, for Perfetto or Chrome: sites as
+             processes, groups as threads, jobs and legs as slices, arrows
+             between the legs of a window, nodes in use and prices as counters
 
-Nodes of a group are alike: which of them a job has is laid out by the export, each
-node for one job at a time. A journal does not say how many nodes a group has; they
-are as many as its work has needed at once. What began before a journal does, or
-before the image that it begins with, is left out.`,
+The nodes of a group are alike, so the export itself chooses which of them a job
+has; each node has one job at a time. A journal does not say how many nodes a group
+has: the export takes the most that were in use at once. Work that began before the
+journal, or before the image at its start, is left out.`,
 		Example: "  bourse export out --to evalys --out jobs.csv\n  bourse export out --to perfetto --out trace.json\n" +
 			"  bourse export .bourse --to perfetto --out federation.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("export takes the folder of a run, or journals; none is given")
+				return errors.New("export needs the folder of a run, or journals")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(args, cmd.OutOrStdout()) },
 	}
 	addFlag(cmd, &x.to, oneOf("format", "evalys", "perfetto"), "to", "", "evalys or perfetto")
-	addFlag(cmd, &x.out, asFile, "out", "", "file to write (default: the standard output)")
+	addFlag(cmd, &x.out, asFile, "out", "", "file to write (default: standard output)")
 	return cmd
 }
 
@@ -59,7 +58,7 @@ var exporters = map[string]report.NewExporter{"evalys": report.NewEvalys, "perfe
 
 func (x *export) run(paths []string, stdout io.Writer) error {
 	if x.to == "" {
-		return errors.New("--to says which program is to read it; must be evalys or perfetto")
+		return errors.New("--to is missing: the format, evalys or perfetto")
 	}
 	write, err := x.source(paths)
 	if err != nil {
@@ -71,7 +70,7 @@ func (x *export) run(paths []string, stdout io.Writer) error {
 	return files.Replace(x.out, write)
 }
 
-// source finds what the paths are: a run, or journals.
+// source finds out what the paths are: a run, or journals.
 func (x *export) source(paths []string) (write func(io.Writer) error, err error) {
 	runs := 0
 	for _, p := range paths {
@@ -85,7 +84,7 @@ func (x *export) source(paths []string) (write func(io.Writer) error, err error)
 			return report.ExportRun(paths[0], w, exporters[x.to])
 		}, nil
 	case runs > 0:
-		return nil, errors.New("export takes the folder of one run, or journals; export several runs one by one")
+		return nil, errors.New("export takes one run, or journals; export several runs one by one")
 	}
 	sources, err := journalSources(paths)
 	if err != nil {
@@ -97,7 +96,7 @@ func (x *export) source(paths []string) (write func(io.Writer) error, err error)
 	return func(w io.Writer) error { return x.journals(sources, w) }, nil
 }
 
-// journals exports journals. Which nodes their sites have, a first pass finds.
+// journals exports journals. A first pass finds the nodes of their sites.
 func (x *export) journals(sources []journalSource, w io.Writer) error {
 	sources, err := ofGroups(sources)
 	if err != nil {
@@ -168,5 +167,5 @@ func feedJournals(sources []journalSource, e *report.Export) error {
 	return e.Finish(e.Now())
 }
 
-// errStopped ends the reading of a journal that nobody follows any more.
+// errStopped ends the reading of a journal when its consumer has stopped.
 var errStopped = errors.New("stopped")

@@ -17,8 +17,8 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// calling is what every command that calls a federation has: where it is, and
-// how to print.
+// calling holds the flags of every command that calls a federation: where it is, and
+// how to print the answer.
 type calling struct {
 	context string
 	json    bool
@@ -65,8 +65,8 @@ func (c *calling) site(name string) (*client.Client, error) {
 	return found.ToSite(name)
 }
 
-// refused marks what an API has refused, or that it cannot be reached, as
-// failed; only what makes no sense is bad input.
+// refused marks an error as a failure (exit 1) if the API refused the call or cannot be
+// reached. A call that makes no sense is bad input (exit 2).
 func refused(err error) error {
 	var p *client.Problem
 	var m misuse
@@ -76,7 +76,7 @@ func refused(err error) error {
 	return failed(err)
 }
 
-// misuse is bad usage that is found on the way.
+// misuse is bad usage that shows only while a command runs.
 type misuse struct{ error }
 
 // arguments refuses a call with fewer or more arguments than a command takes.
@@ -104,8 +104,8 @@ func cut(s string, width int) string {
 	return text.Trim(s, width-1) + "…"
 }
 
-// tableWidth is how many columns a table takes at most, and jobLeast how many of
-// them the identities of jobs are left where the rest is wide.
+// tableWidth is how many columns a table takes at most. jobLeast is how many of them
+// remain for the identities of jobs, however wide the rest is.
 const (
 	tableWidth = report.Columns
 	jobLeast   = 16
@@ -113,16 +113,16 @@ const (
 	proseWidth = 78 // of sentences
 )
 
-// folded prints a sentence in lines that fit a terminal. A mean and its interval stay
-// together.
+// folded prints a sentence in lines that fit a terminal, without a break between a mean
+// and its interval.
 func folded(out io.Writer, sentence string) error {
-	const joined = "\ue000±\ue000" // of nothing that is taken for a space
+	const joined = "\ue000±\ue000" // a character of private use, where no line breaks
 	lines := report.Wrapped(strings.ReplaceAll(sentence, " ± ", joined), proseWidth)
 	_, err := fmt.Fprintln(out, strings.ReplaceAll(strings.Join(lines, "\n"), joined, " ± "))
 	return err
 }
 
-// cutMiddle shortens an identity, of which both ends tell something.
+// cutMiddle shortens an identity in the middle, because both of its ends matter.
 func cutMiddle(s string, width int) string {
 	r := []rune(s)
 	if len(r) <= width {
@@ -132,8 +132,8 @@ func cutMiddle(s string, width int) string {
 	return string(r[:width-1-tail]) + "…" + string(r[len(r)-tail:])
 }
 
-// fitting renders a table whose first column holds identities, which are cut where
-// it would be wider than tableWidth. fill makes it with identities of a width.
+// fitting renders a table whose first column holds identities, and cuts them if the table
+// would be wider than tableWidth. fill makes the table with identities of a given width.
 func fitting(fill func(width int) table.Writer) string {
 	const whole = 1000
 	words := report.Unfitted(fill(whole))
@@ -151,8 +151,8 @@ func fitting(fill func(width int) table.Writer) string {
 	return words
 }
 
-// day shows an instant in local time as briefly as it is clear: the time of
-// today, the date and time of another day, the year where it is another.
+// day shows an instant in local time as briefly as possible: the time if it is today,
+// else also the date, and the year if it is another year.
 func day(i web.Instant, now time.Time) string {
 	if i == 0 {
 		return "-"
@@ -167,7 +167,7 @@ func day(i web.Instant, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// relative is how far an instant is away: "in 12 min", "3 h ago".
+// relative shows how far away an instant is: "in 12 min", "3 h ago".
 func relative(i web.Instant, now time.Time) string {
 	d := i.Time().Sub(now)
 	away := max(d, -d)
@@ -190,7 +190,7 @@ func relative(i web.Instant, now time.Time) string {
 	return "in " + words
 }
 
-// both is an instant and how far it is away.
+// both shows an instant and how far away it is.
 func both(i web.Instant, now time.Time) string {
 	if i == 0 {
 		return "-"
@@ -198,7 +198,7 @@ func both(i web.Instant, now time.Time) string {
 	return day(i, now) + " " + relative(i, now)
 }
 
-// moment is an instant in full, for one job: RFC 3339 to the second, local.
+// moment shows an instant in full: local time, RFC 3339 to the second.
 func moment(i web.Instant, now time.Time) string {
 	if i == 0 {
 		return "-"

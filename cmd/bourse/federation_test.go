@@ -191,7 +191,7 @@ func TestSubmit_CountsTheJobsThatWereNotTaken(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)
 	f.file(t, "two.toml", twoJobs+"after = [\"nobody\"]\n")
-	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs were not taken; the same again with --id batch-0001 tries it again") {
+	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs were not accepted; repeat the command with --id batch-0001 to try it again") {
 		t.Error(err)
 	}
 }
@@ -318,7 +318,7 @@ func TestOperators_DrainMaintainCloseAndOpenASite(t *testing.T) {
 		{"maintenance north disks --group main --nodes 4 --start 1h --end 3h", 0, "maintenance disks: 4 nodes of main, "},
 		{"maintenance north disks --group main --nodes 5 --start 1h --end 3h", 1, "is set already"},
 		{"maintenance north disks --cancel", 0, "takes new legs; 0 legs hold nodes\n\ngroup"},
-		{"reservations --at north", 0, "No reservation is open."},
+		{"reservations --at north", 0, "No open reservations."},
 		{"maintenance north disks", 2, "--group and --end"},
 		{"close north", 2, "--vo, --user or both"},
 		{"drain north --until soon", 2, "must be a span from now"},

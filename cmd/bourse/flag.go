@@ -23,14 +23,14 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// kind is what a flag takes.
+// kind is the type of a flag's value.
 type kind[T any] struct {
-	word     string                  // that the help shows in its place
-	parse    func(string) (T, error) // the error says what would be right
-	complete completer               // what the shell offers for it; nil: files
+	word     string                  // the help's placeholder for the value
+	parse    func(string) (T, error) // the error says what the value must be
+	complete completer               // what the shell offers; nil: files
 }
 
-// The kinds of flags. What a command takes besides is a switch.
+// The kinds of flags. Flags without a kind are switches.
 var (
 	asDuration    = kind[bourse.Duration]{"duration", bourse.ParseDuration, offerNothing}
 	asSpan        = kind[bourse.Duration]{"duration", parseSpan, offerNothing}
@@ -85,7 +85,7 @@ func oneOf(word string, words ...string) kind[string] {
 	}, offerWords(words...)}
 }
 
-// parseReplayed reads a policy, or one that only replays know.
+// parseReplayed reads a policy, including the one that only replays know.
 func parseReplayed(s string) (backfill.Policy, error) {
 	if s == backfill.EASYShortest.String() {
 		return backfill.EASYShortest, nil
@@ -97,7 +97,7 @@ func parseReplayed(s string) (backfill.Policy, error) {
 func parseZone(s string) (*time.Location, error) {
 	zone, err := time.LoadLocation(s)
 	if err != nil {
-		return nil, errors.New("no such time zone is known; must be as Europe/Berlin or UTC")
+		return nil, errors.New("unknown time zone; must be a name such as Europe/Berlin or UTC")
 	}
 	return zone, nil
 }
@@ -108,7 +108,7 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// optional is a kind whose flag need not be given: nil, if it is not.
+// optional makes a kind optional: its value is nil if the flag is not given.
 func optional[T any](k kind[T]) kind[*T] {
 	return kind[*T]{k.word, func(s string) (*T, error) {
 		v, err := k.parse(s)
@@ -120,7 +120,7 @@ func optional[T any](k kind[T]) kind[*T] {
 type flagValue[T any] struct {
 	kind kind[T]
 	set  func(T)
-	text string // as it was typed, or the default
+	text string // as typed, or the default
 }
 
 func (v *flagValue[T]) Type() string   { return v.kind.word }
@@ -135,12 +135,12 @@ func (v *flagValue[T]) Set(s string) error {
 	return err
 }
 
-// addFlag adds a flag of a kind. A default that is nothing is not shown.
+// addFlag adds a flag of a kind. The help does not show a default that is the zero value.
 func addFlag[T comparable](cmd *cobra.Command, to *T, k kind[T], name string, def T, usage string) {
 	var zero T
 	text := ""
 	switch d := any(def).(type) {
-	case selection.Goal, search.Algorithm: // have a name for each number
+	case selection.Goal, search.Algorithm: // their zero values have names worth showing
 		text = fmt.Sprint(d)
 	case bourse.Duration:
 		if d != 0 {
@@ -155,12 +155,12 @@ func addFlag[T comparable](cmd *cobra.Command, to *T, k kind[T], name string, de
 	add(cmd, &flagValue[T]{k, func(x T) { *to = x }, text}, k.complete, name, usage)
 }
 
-// addList adds a flag that may be repeated, for a list.
+// addList adds a flag that may be repeated and collects a list.
 func addList[T any](cmd *cobra.Command, to *[]T, k kind[T], name, usage string) {
 	add(cmd, &flagValue[T]{k, func(x T) { *to = append(*to, x) }, ""}, k.complete, name, usage)
 }
 
-// addWords adds a flag that may be repeated and takes several at once, with commas between.
+// addWords adds a flag that may be repeated and takes several words separated by commas.
 func addWords(cmd *cobra.Command, to *[]string, word, name, usage string, c completer) {
 	split := func(s string) ([]string, error) { return strings.Split(s, ","), nil }
 	add(cmd, &flagValue[[]string]{kind[[]string]{word, split, c}, func(x []string) { *to = append(*to, x...) }, ""}, c, name, usage)
@@ -176,7 +176,7 @@ func add(cmd *cobra.Command, v pflag.Value, c completer, name, usage string) {
 	}
 }
 
-// badFlag names the flag, the value and what would be right.
+// badFlag names the flag, the bad value and what it must be.
 func badFlag(cmd *cobra.Command, err error) error {
 	var bad *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -213,7 +213,7 @@ func parseDecimal(s string) (float64, error) {
 	return v, badNumber(err, "a number")
 }
 
-// badNumber says what must be given instead of what was no number.
+// badNumber says what kind of number is needed.
 func badNumber(err error, right string) error {
 	switch {
 	case errors.Is(err, strconv.ErrRange):
@@ -233,13 +233,13 @@ func parseSpan(s string) (bourse.Duration, error) {
 	return d, err
 }
 
-// instant is seconds of a clock, or a span since its zero.
+// instant is a time in seconds by a clock, or a span since the clock's zero.
 type instant struct {
 	at    bourse.Time
 	since bool
 }
 
-// from is the instant by a clock whose zero, for spans, is given.
+// from returns the instant by a clock with the given zero, which spans count from.
 func (i instant) from(zero bourse.Time) bourse.Time {
 	if i.since {
 		return zero.Add(bourse.Duration(i.at))
@@ -258,7 +258,7 @@ func parseInstant(s string) (instant, error) {
 	return instant{bourse.Time(d), true}, nil
 }
 
-// parseMoment accepts a span from now, or RFC 3339; the API reads it.
+// parseMoment accepts a span from now, or RFC 3339, and passes the text on to the API.
 func parseMoment(s string) (string, error) {
 	if _, err := bourse.ParseDuration(s); err == nil {
 		return s, nil

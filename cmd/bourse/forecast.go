@@ -29,22 +29,22 @@ func newForecast() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forecast --slurm|LOOK.json --nodes N --duration D",
 		Short: "Say when a job would start on a live cluster",
-		Long: `Says when a job of N nodes and limit D would start if it were submitted now to a
-Slurm cluster, or to one that bourse snapshot has saved ("-": from standard
-input). It changes nothing there and needs no rights.
+		Long: `Says when a job of N nodes with time limit D would start if you submitted it now
+to a Slurm cluster, or to a cluster that bourse snapshot has saved ("-": standard
+input). It changes nothing on the cluster and needs no rights there.
 
-By limits: every job runs as long as it may. By history: many draws, in each of
-which every job runs as much of its limit as a job of the same user did before,
-or else of the same class of limits, or of all; shown is by when a tenth, half
-and nine tenths of the draws have started it. Slurm's own answer, that of
-sbatch --test-only, stands beside with --slurm. Who comes later is not foreseen:
-a job of a higher priority, or one that is backfilled, may make it later.
+By limits: assumes that every job runs to its limit. By history: makes many draws;
+in each, every job uses as much of its limit as an earlier job of the same user
+did, or else of the same class of limits, or of all jobs. The answer is the time by
+which a tenth, half and nine tenths of the draws have started the job. With --slurm
+it also shows Slurm's own answer, from sbatch --test-only. Jobs submitted later are
+not foreseen: one with a higher priority, or one that is backfilled, may delay it.
 
-History is what --history names: logs in the Standard Workload Format, whose
-users are numbers and are not told apart, looks that were kept, or folders of
-both; the jobs that the look itself shows as ended; and with --slurm what
-accounting knows of the last --days, where the cluster keeps any. Without any
-history there is no spread.
+History comes from the files that --history names: logs in the Standard Workload
+Format (whose users are anonymous numbers and so are not told apart), saved looks,
+or folders of both; from the ended jobs in the look itself; and, with --slurm, from
+the last --days of accounting if the cluster keeps it. Without history there is no
+spread.
 
 The policy is how the queue is served: Slurm's backfilling plans the first
 bf_max_job_test jobs by priority, which is reserve=K.`,
@@ -53,7 +53,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 			"  bourse forecast look.json --nodes 16 --duration 2h --history looks/ \\\n      --history log.swf.gz",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
-				return fmt.Errorf("forecast takes --slurm, or one saved look; %d files are given", len(args))
+				return fmt.Errorf("forecast takes --slurm or one saved look; %d files given", len(args))
 			}
 			return f.check(len(args))
 		},
@@ -65,23 +65,23 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	f.add(cmd)
 	addFlag(cmd, &f.nodes, asNumber, "nodes", 0, "nodes of the job")
 	addFlag(cmd, &f.duration, asSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
-	addFlag(cmd, &f.group, asName, "group", "", "one kind of the partition's nodes (default any of them)")
+	addFlag(cmd, &f.group, asName, "group", "", "one group of the partition's nodes (default: any)")
 	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: fcfs, easy, easy-fair, conservative, reserve=K or first-fit")
-	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a number by the manager's priorities")
-	addList(cmd, &f.history, asFile, "history", "a log, a kept look, or a folder of them to learn from; again for more")
+	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
+	addList(cmd, &f.history, asFile, "history", "a log, a saved look, or a folder of them to learn from; may be repeated")
 	addFlag(cmd, &f.days, asNumber, "days", 30, "days of accounting to learn from; 0: none")
-	addFlag(cmd, &f.draws, asNumber, "draws", 200, "draws of the spread")
-	addFlag(cmd, &f.seed, asSeed, "seed", 1, "what is drawn")
+	addFlag(cmd, &f.draws, asNumber, "draws", 200, "number of draws")
+	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the draws")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
 	_ = cmd.MarkFlagRequired("duration")
 	return cmd
 }
 
-// livePolicy is what a live cluster's queue is taken to be served by.
+// livePolicy is the policy that a live cluster is assumed to have.
 func livePolicy() backfill.Policy { return backfill.Policy{Backfill: true, Reserve: 100} }
 
-// forecasting holds the flags as they were typed.
+// forecasting holds the flags.
 type forecasting struct {
 	lookFlags
 	nodes, days, draws int
@@ -100,8 +100,8 @@ const (
 	drawsAPiece = 10
 )
 
-// forecastAnswer is what is printed. Instants are in seconds since 1970; null: never,
-// or not known.
+// forecastAnswer is the printed answer. Instants are in seconds since 1970; null: never,
+// or unknown.
 type forecastAnswer struct {
 	At        bourse.Time      `json:"at"`
 	Source    string           `json:"source"`
@@ -111,10 +111,10 @@ type forecastAnswer struct {
 	Duration  bourse.Duration  `json:"duration"`
 	Policy    backfill.Policy  `json:"policy"`
 	Waiting   int              `json:"waiting"` // jobs in the queue
-	Before    int              `json:"before"`  // those of them that go before it
+	Before    int              `json:"before"`  // those ahead of the job
 	Limits    bourse.Time      `json:"limits"`
-	History   *forecastSpread  `json:"history"` // null: there is none
-	Manager   *managerForecast `json:"manager"` // null: it was not asked
+	History   *forecastSpread  `json:"history"` // null: no history
+	Manager   *managerForecast `json:"manager"` // null: not asked
 }
 
 // forecastSpread is the answer by history.
@@ -126,7 +126,7 @@ type forecastSpread struct {
 	Quantiles []startQuantile `json:"quantiles"`
 }
 
-// startQuantile is an instant by which a share of the draws has started.
+// startQuantile is the instant by which a share of the draws has started the job.
 type startQuantile struct {
 	Share float64     `json:"share"`
 	Start bourse.Time `json:"start"`
@@ -154,8 +154,8 @@ func (f *forecasting) bounds() error {
 	return nil
 }
 
-// placeIn is how many jobs of a queue go before one of a priority: last, first, or a
-// number, which goes behind those that have as much.
+// placeIn returns how many jobs of a queue are ahead of a new one: last, first, or by its
+// priority, behind jobs of the same priority.
 func placeIn(priority string, queue []*bourse.ManagedJob) (int, error) {
 	switch priority {
 	case "last":
@@ -195,7 +195,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return err
 	}
 	if f.nodes > q.group.Nodes {
-		return failed(fmt.Errorf("a job of %s never starts: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
+		return failed(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
 	}
 	past, err := f.learn(ctx, look, messages)
 	if err != nil {
@@ -209,12 +209,12 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return failed(err)
 	}
 	if a.Limits >= bourse.MaxTime {
-		return failed(fmt.Errorf("no end of what the look shows lets it start: %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
+		return failed(fmt.Errorf("the job cannot start even when everything that the look shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
 	}
 	return nil
 }
 
-// answer forecasts, the draws on all processors.
+// answer makes the forecast, with the draws spread over all processors.
 func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messages io.Writer) *forecastAnswer {
 	waiting := make([]*bourse.ManagedJob, len(q.state.Queue))
 	for i, w := range q.state.Queue {
@@ -222,7 +222,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 	}
 	place, err := placeIn(f.priority, waiting)
 	if err != nil {
-		panic(err) // read has read it
+		panic(err) // read has checked it
 	}
 	j := forecast.Job{Nodes: f.nodes, Limit: d, Place: place}
 	a := &forecastAnswer{
@@ -261,7 +261,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 	return a
 }
 
-// foreseen is a start, Never if it lies beyond what a look can know.
+// foreseen is the start, or Never if it lies beyond what a look can know.
 func foreseen(t bourse.Time) bourse.Time {
 	if t >= bourse.MaxTime {
 		return bourse.Never
@@ -269,7 +269,7 @@ func foreseen(t bourse.Time) bourse.Time {
 	return t
 }
 
-// ask asks the manager itself.
+// ask gets Slurm's own forecast.
 func (f *forecasting) ask(ctx context.Context, partition string, d bourse.Duration) *managerForecast {
 	at, err := slurm.Planned(ctx, f.commands(), partition, f.nodes, d)
 	var refused *slurm.Failed
@@ -305,17 +305,17 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		}
 	}
 	if a.Manager != nil && a.Manager.Reason == "" {
-		row("by Slurm's own word", a.Manager.Start)
+		row("by Slurm itself", a.Manager.Start)
 	}
 	if _, err := fmt.Fprintln(out, w.Render()); err != nil {
 		return err
 	}
 	var notes []string
 	if a.Manager != nil && a.Manager.Reason != "" {
-		notes = append(notes, "Slurm's own word: "+a.Manager.Reason+".")
+		notes = append(notes, "By Slurm itself: "+a.Manager.Reason+".")
 	}
 	if a.History == nil {
-		notes = append(notes, "No history, no spread: name a log or kept looks with --history.")
+		notes = append(notes, "No history, so no spread: name a log or saved looks with --history.")
 	} else {
 		notes = append(notes, fmt.Sprintf("History: %s, %s known by name, of %s.",
 			plural(a.History.Jobs, "job", "jobs"), plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))

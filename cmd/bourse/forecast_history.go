@@ -17,21 +17,21 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// past is what a forecast learns from.
+// past is the history that a forecast learns from.
 type past struct {
 	history *forecast.History
-	from    []string // in words
+	from    []string // where it comes from, in words
 }
 
-// Bounds of what is learned from: no more is kept in the history than the last of
-// each user, class and of all.
+// Bounds of the input. The history itself keeps only the latest jobs of each user, of
+// each class and of all.
 const (
 	maxHistoryFiles = 10_000
 	maxEnded        = 1_000_000
 )
 
-// learn reads the history: logs first, whose clock is their own, then the jobs that
-// kept looks, accounting and the look itself show as ended, by their ends, each once.
+// learn reads the history: logs first, because they have clocks of their own; then the
+// ended jobs of saved looks, of accounting and of the look itself, by end, each job once.
 func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.Writer) (*past, error) {
 	p := &past{history: &forecast.History{}}
 	files, err := historyFiles(f.history)
@@ -59,7 +59,7 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 		ended = append(ended, endedOf(kept)...)
 	}
 	if looks > 0 {
-		p.from = append(p.from, plural(looks, "kept look", "kept looks"))
+		p.from = append(p.from, plural(looks, "saved look", "saved looks"))
 	}
 	if f.slurm && f.days > 0 {
 		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-bourse.Duration(f.days)*bourse.Day), look.At, maxEnded)
@@ -80,7 +80,7 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 	seen := make(map[string]bool, len(ended))
 	for i := range ended {
 		j := &ended[i]
-		same := j.Number + " " + j.Submit.String() // a number may be given to another job
+		same := j.Number + " " + j.Submit.String() // Slurm reuses numbers
 		if !seen[same] {
 			seen[same] = true
 			p.history.Add(j.User, j.Limit, j.End.Sub(j.Start))
@@ -89,7 +89,7 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 	return p, nil
 }
 
-// endedOf is the jobs of a look that ran and have ended.
+// endedOf lists the jobs of a look that ran and have ended.
 func endedOf(look *bourse.Look) []bourse.ManagedJob {
 	var list []bourse.ManagedJob
 	for _, j := range look.Jobs {
@@ -100,8 +100,8 @@ func endedOf(look *bourse.Look) []bourse.ManagedJob {
 	return list
 }
 
-// log learns from a log in the Standard Workload Format. Its users are numbers, which
-// are not those of the cluster: it tells of classes of limits and of all.
+// log learns from a log in the Standard Workload Format. Its users are numbers that have
+// nothing to do with the cluster's users, so only its classes of limits and its total count.
 func (p *past) log(name string, messages io.Writer) error {
 	trace, err := workload.Open(name, workload.Options{})
 	if err != nil {
@@ -115,14 +115,14 @@ func (p *past) log(name string, messages io.Writer) error {
 		p.history.Add("", j.Estimate, j.Run)
 	}
 	if tally.NoEstimate > 0 {
-		fmt.Fprintf(messages, "%s: %d jobs have no limit; taken as run to it\n", name, tally.NoEstimate)
+		fmt.Fprintf(messages, "%s: %d jobs have no limit; they count as run to the limit\n", name, tally.NoEstimate)
 	}
 	p.from = append(p.from, filepath.Base(name))
 	return nil
 }
 
-// historyFiles lists the files that are named, and those of the folders that are: in
-// order of their names, by their endings.
+// historyFiles lists the named files and, in order of name, the files with a known ending
+// in the named folders.
 func historyFiles(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -147,17 +147,16 @@ func historyFiles(names []string) ([]string, error) {
 			}
 		}
 		if len(files) == before {
-			return nil, fmt.Errorf("--history %s: no file in it ends in .json, .swf or .swf.gz", name)
+			return nil, fmt.Errorf("--history %s: it has no file whose name ends in .json, .swf or .swf.gz", name)
 		}
 	}
 	if len(files) > maxHistoryFiles {
-		return nil, fmt.Errorf("--history: %d files; at most %d are read", len(files), maxHistoryFiles)
+		return nil, fmt.Errorf("--history: %d files; must be at most %d", len(files), maxHistoryFiles)
 	}
 	return files, nil
 }
 
-// looksLikeJSON reports whether a file begins as an object of JSON does, which no log
-// begins with.
+// looksLikeJSON reports whether a file begins like a JSON object. No log does.
 func looksLikeJSON(name string) (bool, error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -18,23 +18,23 @@ func newGenerate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate --model lublin|uniform --jobs N --procs P",
 		Short: "Draw a synthetic workload",
-		Long: `Draws the local jobs of a machine and writes them on stdout in the Standard
+		Long: `Draws the local jobs of a machine and writes them to stdout in the Standard
 Workload Format.
 
-lublin is the model of Lublin and Feitelson (2003) with its daily cycle;
-without --load it keeps its own arrival rate, with it all gaps are multiplied by
-one factor so that the expected work over capacity is the load. With --jobs and
---days it ends at whichever comes first.
+lublin is the model of Lublin and Feitelson (2003) with its daily cycle. Without
+--load it keeps its own arrival rate; with --load, all gaps between arrivals are
+multiplied by one factor, so that the expected work over capacity is the load. With
+--jobs and --days it ends at whichever comes first.
 
-uniform has submits uniform over the span, 1 to 16 nodes and log-uniform lengths
-of 10 min to 4 h. Two of --jobs, --days and --load say the third; --jobs alone
-means a load of 0.7.`,
+uniform draws submits uniformly over the span, 1 to 16 nodes, and log-uniform
+lengths of 10 min to 4 h. Any two of --jobs, --days and --load imply the third;
+--jobs alone means a load of 0.7.`,
 		Example: "  bourse generate --model lublin --jobs 10000 --procs 256 --seed 1 > lublin.swf\n" +
 			"  bourse generate --model lublin --days 30 --load 0.7 --procs 128 \\\n      | gzip > month.swf.gz\n" +
 			"  bourse generate --model uniform --jobs 500 --days 7 --procs 64",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("generate writes to stdout and takes no file; %q is given", args[0])
+				return fmt.Errorf("generate writes to stdout and takes no file; %q given", args[0])
 			}
 			return nil
 		},
@@ -46,15 +46,15 @@ means a load of 0.7.`,
 	addFlag(cmd, &g.model, oneOf("model", "lublin", "uniform"), "model", "lublin", "lublin or uniform")
 	addFlag(cmd, &g.jobs, asNumber, "jobs", 0, "number of jobs")
 	addFlag(cmd, &g.procs, asNumber, "procs", 0, "processors of the machine")
-	addFlag(cmd, &g.seed, asSeed, "seed", 1, "what is drawn; the same seed draws the same jobs")
-	addFlag(cmd, &g.load, asDecimal, "load", 0, "expected processor-seconds of the jobs over those of the machine, 0.7 for 70 %")
+	addFlag(cmd, &g.seed, asSeed, "seed", 1, "seed of the draws; the same seed draws the same jobs")
+	addFlag(cmd, &g.load, asDecimal, "load", 0, "expected work of the jobs over the machine's capacity, 0.7 for 70 %")
 	addFlag(cmd, &g.days, asDecimal, "days", 0, "days within which the jobs are submitted")
 	_ = cmd.MarkFlagRequired("procs")
 	cmd.MarkFlagsOneRequired("jobs", "days")
 	return cmd
 }
 
-// generate holds the flags as they were typed.
+// generate holds the flags.
 type generate struct {
 	model       string
 	jobs, procs int
@@ -78,12 +78,12 @@ func (g *generate) run(stdout io.Writer) error {
 		return err
 	}
 	if len(jobs) == 0 {
-		return fmt.Errorf("--days %v: no job is submitted so soon; give more days or a higher load", g.days)
+		return fmt.Errorf("--days %v: too short for a single job; give more days or a higher load", g.days)
 	}
 	return failed(workload.Write(stdout, workload.FromJobs(g.header(len(jobs)), jobs)))
 }
 
-// check refuses values that no model takes, by the flag's name.
+// check refuses values that no model takes, and names the flag.
 func (g *generate) check() error {
 	switch {
 	case g.procs < 1 || g.procs > workload.MaxModelNodes:
@@ -91,9 +91,9 @@ func (g *generate) check() error {
 	case g.given("jobs") && g.jobs < 1:
 		return fmt.Errorf("--jobs %d: must be 1 or more", g.jobs)
 	case g.given("load") && !(g.load > 0 && g.load <= math.MaxFloat64):
-		return fmt.Errorf("--load %v: must be a number above 0, 0.7 for 70 %%", g.load)
+		return fmt.Errorf("--load %v: must be above 0, such as 0.7 for 70 %%", g.load)
 	case g.given("days") && !(g.days > 0 && g.span() >= bourse.Second && g.days*float64(bourse.Day) <= float64(bourse.MaxDuration)):
-		return fmt.Errorf("--days %v: must be a number above 0, at least a second, at most 10^10 seconds", g.days)
+		return fmt.Errorf("--days %v: must be at least one second and at most 10^10 seconds", g.days)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (g *generate) uniform() ([]bourse.LocalJob, error) {
 	m := workload.Uniform{Nodes: g.procs, Load: g.load, Seed: g.seed}
 	switch {
 	case g.given("jobs") && g.given("days") && g.given("load"):
-		return nil, fmt.Errorf("--jobs, --days and --load together say too much for the uniform model; leave one of them out")
+		return nil, fmt.Errorf("the uniform model takes only two of --jobs, --days and --load; leave one out")
 	case g.given("jobs") && g.given("days"):
 		return m.Over(g.jobs, g.span())
 	case g.given("jobs"):
@@ -137,12 +137,13 @@ func (g *generate) uniform() ([]bourse.LocalJob, error) {
 		}
 		return m.Jobs(g.jobs)
 	case !g.given("load"):
-		return nil, fmt.Errorf("--days alone does not say how many jobs; give --jobs or --load too")
+		return nil, fmt.Errorf("--days alone does not say how many jobs to draw; add --jobs or --load")
 	}
 	return m.Until(g.span())
 }
 
-// header tells of the file all that is needed to draw it again, and no date.
+// header records all that is needed to draw the file again. It has no date, so the same
+// command writes the same bytes.
 func (g *generate) header(jobs int) (h workload.Header) {
 	model := "Lublin and Feitelson 2003"
 	if g.model == "uniform" {

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// onInterrupt has Ctrl-C, or the end that a batch system asks for, end the program, which
-// says what last returns: what is left, and how to go on. last may clean up. It holds
-// until the function that it returns is called.
+// onInterrupt ends the program on Ctrl-C or SIGTERM, until stop is called. First it calls
+// last, which may clean up, and prints what that returns: what is left, and how to go on.
 func onInterrupt(stderr io.Writer, last func() string) (stop func()) {
 	hear := make(chan os.Signal, 1)
 	over := make(chan struct{})

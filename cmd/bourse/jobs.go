@@ -33,18 +33,19 @@ func newJobs() *cobra.Command {
 	var c jobsCommand
 	cmd := &cobra.Command{
 		Use:   "jobs [ID]",
-		Short: "Show jobs and where they stand",
-		Long: `Jobs lists jobs, the newest first, or shows one with all legs of its window. A
-user sees their own jobs, an operator all. ID is a job's identity, or its name
-where only one job has it.
+		Short: "Show jobs and their states",
+		Long: `Jobs lists jobs, the newest first, or shows one job with all legs of its window.
+Users see their own jobs, operators all. ID is a job's identity, or its name if no
+other job has it.
 
-States: waiting for a cycle, trying (a transaction is undecided), placed (its
-window is committed), running, done, abandoned (it can never be placed),
-withdrawn (its user has given it up). Times are local.
+States: waiting (for a cycle), trying (its transaction is undecided), placed (its
+window is committed), running, done, abandoned (it can never be placed), withdrawn
+(its user cancelled it). Times are local.
 
-With --follow every turn is printed as it comes, as lines of JSON with --json;
-with an ID it ends when the job does, with exit status 1 if it was abandoned or
-withdrawn. If the stream breaks it is opened anew; turns between are not shown.`,
+With --follow it prints every event of the jobs as it happens (with --json as lines
+of JSON). With an ID it ends when the job does, with exit status 1 if the job was
+abandoned or withdrawn. A broken stream is reopened; events in between are not
+shown.`,
 		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow",
 		Args:    arguments(0, 1, "at most one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,11 +54,11 @@ withdrawn. If the stream breaks it is opened anew; turns between are not shown.`
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	addFlag(cmd, &c.user, asUser, "user", "", "only this user's jobs (for operators)")
-	addFlag(cmd, &c.state, asJobState, "state", "", "only jobs in this state, or open: waiting, trying, placed and running")
+	addFlag(cmd, &c.user, asUser, "user", "", "only this user's jobs (operators only)")
+	addFlag(cmd, &c.state, asJobState, "state", "", "only jobs in this state; open means waiting, trying, placed or running")
 	addFlag(cmd, &c.batch, asName, "batch", "", "only the jobs of this batch")
 	addFlag(cmd, &c.most, asNumber, "most", 100, "how many to list at most")
-	f.BoolVar(&c.follow, "follow", false, "print every turn as it comes")
+	f.BoolVar(&c.follow, "follow", false, "print every event as it happens")
 	return cmd
 }
 
@@ -97,17 +98,17 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		}{append([]web.Job{}, list...)})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(out, "There is no job.")
+		_, err := fmt.Fprintln(out, "No jobs.")
 		return err
 	}
 	if len(list) == c.most {
-		fmt.Fprintf(messages, "the newest %d; --most shows more\n", c.most)
+		fmt.Fprintf(messages, "only the newest %d are shown; --most shows more\n", c.most)
 	}
 	printJobs(out, list, time.Now())
 	return nil
 }
 
-// printJobs prints a table, and below it why jobs are not placed.
+// printJobs prints a table of jobs, and below it why jobs are not placed.
 func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	users := slices.ContainsFunc(list, func(j web.Job) bool { return j.User != list[0].User })
 	head := []string{"job", "<state", "nodes", "<sites", "<start", "<end", "cost"}
@@ -141,7 +142,7 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	}
 }
 
-// unplaced reports whether there is a reason to show why a job is not placed.
+// unplaced reports whether a job is not placed for a known reason.
 func unplaced(j *web.Job) bool {
 	return j.Reason != nil && !windowed(j.State) && j.State != bourse.JobDone.String()
 }
@@ -163,7 +164,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		line("why", "%s", j.Reason)
 	}
 	if j.Submitted != 0 {
-		line("asks for", "%s, %s at performance %v or more, for %s credits at most (%v per node-hour)",
+		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
 			plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
 		if n := len(j.Sizes); n > 0 {
 			line("or", "%d sizes in all, from %s for %s to %s for %s", n, plural(j.Sizes[0].Nodes, "node", "nodes"), span(j.Sizes[0].Length),
@@ -171,7 +172,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		}
 		line("submitted", "%s", moment(j.Submitted, now))
 	} else {
-		line("asks for", "not known: the broker has lost its memory of the job, and has its legs from their sites")
+		line("asks for", "unknown: the broker lost its memory of the job and learned its legs from the sites")
 	}
 	if j.Deadline != 0 {
 		line("deadline", "%s", moment(j.Deadline, now))
@@ -220,7 +221,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	fmt.Fprintf(out, "\n%s\n", w.Render())
 }
 
-// began is when the work of a leg really began; "" if that is not known.
+// began is when the work of a leg really began, "" if unknown.
 func began(l *web.Leg, now time.Time) string {
 	if l.Begin == 0 {
 		return ""
@@ -228,7 +229,7 @@ func began(l *web.Leg, now time.Time) string {
 	return day(l.Begin, now)
 }
 
-// exit is the exit status of a leg's work; "" if that is not known.
+// exit is the exit status of a leg's work, "" if unknown.
 func exit(l *web.Leg) string {
 	if l.Exit == nil {
 		return ""
@@ -236,12 +237,12 @@ func exit(l *web.Leg) string {
 	return strconv.Itoa(*l.Exit)
 }
 
-// windowLine says within which window a site may move a leg, or that it may not any
-// more.
+// windowLine says between which times a site may move a leg, or that it can no longer
+// move it.
 func windowLine(l *web.Leg, now time.Time) string {
 	text := fmt.Sprintf("%s may move it between %s and %s", l.Site, moment(l.Opens, now), moment(l.Closes, now))
 	if l.Opens == l.Start && l.Closes == l.End {
-		text = "fixed where it lies"
+		text = "its times are fixed"
 	}
 	if l.Shifts > 0 {
 		text += fmt.Sprintf("; moved or fixed %s so far", plural(int(l.Shifts), "time", "times"))
@@ -252,9 +253,9 @@ func windowLine(l *web.Leg, now time.Time) string {
 	return text
 }
 
-// watch prints turns as they come.
+// watch prints events as they happen.
 func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, out io.Writer) error {
-	if id != "" { // a name means one job now; another of that name may come
+	if id != "" { // follow the identity: a later job may have the same name
 		j, err := api.Job(ctx, id)
 		if err != nil {
 			return refused(err)
@@ -282,7 +283,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 	return refused(err)
 }
 
-// show prints one event in a line.
+// show prints one event as a line.
 func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	now := time.Now()
 	if c.json {
@@ -300,16 +301,16 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 		words += ": " + e.Turn.Ended
 	}
 	if e.Turn.Refund != nil {
-		words += fmt.Sprintf(", %s credits come back", credits(e.Turn.Refund))
+		words += fmt.Sprintf(", %s credits refunded", credits(e.Turn.Refund))
 	}
 	_, err := fmt.Fprintln(out, turnLine(e.Turn.At, words, e.Turn.Reason, &e.Turn.Job, now))
 	return err
 }
 
-// places are the turns after which a job has another window, and its states with one.
+// places lists the turns that give a job a new window, and the states with a window.
 var places = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + bourse.JobPlaced.String(), "is " + bourse.JobRunning.String()}
 
-// turnLine says a turn in a line, with the job's window where it has come to one.
+// turnLine writes a turn as a line, with the job's window if the turn gave it one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
 	s := fmt.Sprintf("%s  %s  %s", day(at, now), j.ID, turn)
 	switch {
@@ -323,18 +324,18 @@ func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time
 	return s
 }
 
-// windowed reports whether a job in that state has a window that is not over.
+// windowed reports whether a job in that state has a window that has not ended.
 func windowed(state string) bool {
 	return state == bourse.JobPlaced.String() || state == bourse.JobRunning.String()
 }
 
-// over reports whether nothing more comes of a job in that state.
+// over reports whether that state of a job is final.
 func over(state string) bool {
 	s, known := bourse.ParseJobState(state)
 	return known && !s.Open()
 }
 
-// givenUp reports whether a job in that state is over without having been done.
+// givenUp reports whether a job in that state ended without being done.
 func givenUp(state string) bool {
 	s, known := bourse.ParseJobState(state)
 	return known && s.GivenUp()

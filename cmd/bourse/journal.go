@@ -29,14 +29,15 @@ func newJournal() *cobra.Command {
 		Use:   "journal verify|show|copy|rebase|restore|keep PATH...",
 		Short: "Check, print, copy, mend, mirror and restore journals",
 		Long: `Reads the journals of sites and brokers. PATH is the folder of a journal, a
-folder of such folders, or one file of a journal. Nothing is changed, but by
-rebase, restore and keep, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
+folder of such folders, or one file of a journal. Only rebase, restore and keep
+change anything; the other commands also work while a journal grows. The format is
+in docs/JOURNAL.md.`,
 		Example: "  bourse journal verify .bourse\n  bourse journal show .bourse/site-north --kind leg-moved",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("journal takes verify, show, copy, rebase, restore or keep, and a path; see bourse journal --help")
+				return errors.New("journal needs verify, show, copy, rebase, restore or keep, and a path; see bourse journal --help")
 			}
-			return fmt.Errorf("journal %s: there is verify, show, copy, rebase, restore and keep", args[0])
+			return fmt.Errorf("journal %s: unknown; must be verify, show, copy, rebase, restore or keep", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
@@ -47,7 +48,7 @@ rebase, restore and keep, and a journal may grow meanwhile. docs/JOURNAL.md has 
 // somePaths refuses a call without a path.
 func somePaths(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return errors.New("must have a path: the folder of a journal, a folder of such folders, or one file of a journal")
+		return errors.New("a path is missing: the folder of a journal, a folder of such folders, or one file of a journal")
 	}
 	return nil
 }
@@ -58,28 +59,31 @@ func newJournalVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify PATH...",
 		Short: "Check journals against the format and the invariants",
-		Long: `Checks every record of every file: length, number and checksum, and that it can
-be read; then what the facts say. One journal shows that legs move along the
-state table, that decisions never change, that money is posted once and at the
-price that was held. Several together also show that all legs of a transaction
-carry its decision. Where the sizes of the groups are known, from the files of
-sites' processes that lie in the folders, a scenario or --nodes, it is checked
-that no node is promised twice. Where those serve several VOs, brokers whose files lie
-there too are VO/NAME. Of a scenario all that its groups have is known,
-and windows are held to that too: length, performance, machines, prices. Where the key of a site is given, --key, what it
-has restored after an amnesia is held to the proofs that it made with it.
+		Long: `Checks every record of every file (length, number, checksum, and that it can be
+read), and then what the facts say. One journal can show that legs follow the
+state table, that decisions never change, and that money is posted once and at the
+held price. Several together also show that all legs of a transaction carry its
+decision.
 
-A tail that a crash has torn is no damage. A note is what a journal alone cannot
-decide. Exit status 1: an invariant is broken; 2: a file is damaged or cannot be
-read, with the file and the byte.`,
+Verify checks that no node is promised twice if it knows the sizes of the groups:
+from the sites' process files in the folders, from a scenario or from --nodes. If
+those sites serve several VOs, brokers whose files are there too are called
+VO/NAME. A scenario also tells what the groups offer; then windows are checked for
+length, performance, machines and prices too. With the key of a site (--key), what
+the site restored after losing its journal is checked against the proofs made with
+that key.
+
+A tail torn by a crash is not damage. A note is something that a journal alone
+cannot decide. Exit status 1: an invariant is broken; 2: a file is damaged or
+cannot be read; the error names the file and the byte.`,
 		Example: "  bourse journal verify .bourse/site-north\n" +
 			"  bourse journal verify .bourse/site-north .bourse/broker-vo1 \\\n      --nodes north/main=128 --json",
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &v.scenario, asFile, "scenario", "", "take all groups, and which brokers cap the price of a node, from this scenario")
-	addList(cmd, &v.nodes, asSizeOf, "nodes", "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
-	addList(cmd, &v.keys, asKeyOf, "key", "the key that a site proves its answers with: SITE=FILE; may be repeated")
+	addFlag(cmd, &v.scenario, asFile, "scenario", "", "take the groups, and which brokers cap the price of a node, from this scenario")
+	addList(cmd, &v.nodes, asSizeOf, "nodes", "nodes of a group: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	addList(cmd, &v.keys, asKeyOf, "key", "key with which a site proves its answers: SITE=FILE; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
 	return cmd
 }
@@ -95,7 +99,7 @@ type journalVerify struct {
 	capped map[string]bool         // brokers that cap the price of a node
 }
 
-// journalRow is what is said of one journal.
+// journalRow is the result for one journal.
 type journalRow struct {
 	Agent    agents.ID   `json:"agent"`
 	Path     string      `json:"path"`
@@ -135,7 +139,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	for _, s := range v.keys {
 		site, file, ok := strings.Cut(s, "=")
 		if !ok || site == "" {
-			return fmt.Errorf("--key %q: write SITE=FILE, such as north=site-north/site-north.proof", s)
+			return fmt.Errorf("--key %q: must be SITE=FILE, such as north=site-north/site-north.proof", s)
 		}
 		key, err := certificate.ReadProofKey(file)
 		if err != nil {
@@ -173,13 +177,13 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		printVerified(out, rows, counts, broken, found, more)
 	}
 	if err == nil && broken > 0 {
-		err = failed(fmt.Errorf("an invariant is broken, %s", plural(broken, "time", "times")))
+		err = failed(fmt.Errorf("invariants are broken, %s", plural(broken, "time", "times")))
 	}
 	return err
 }
 
-// sizes is how many nodes each group has, SITE/GROUP=N, as far as the files of
-// sites under the paths, the scenario and the flags say; the later count more.
+// sizes returns the number of nodes of each known group, by SITE/GROUP: from the sites'
+// files under the paths, overridden by the scenario, overridden by the flags.
 func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
 	nodes := map[string]int{}
 	for _, p := range paths {
@@ -207,15 +211,15 @@ func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
 		group, number, ok := strings.Cut(s, "=")
 		n, err := strconv.Atoi(number)
 		if !ok || group == "" || err != nil || n < 1 {
-			return nil, fmt.Errorf("--nodes %q: write SITE/GROUP=N or GROUP=N, such as north/main=128", s)
+			return nil, fmt.Errorf("--nodes %q: must be SITE/GROUP=N or GROUP=N, such as north/main=128", s)
 		}
 		nodes[group] = n
 	}
 	return nodes, nil
 }
 
-// siteSizes takes the sizes of groups from the files of sites' processes in a
-// folder or below it.
+// siteSizes adds the sizes of groups in the files of sites' processes in or below a
+// folder.
 func siteSizes(path string, nodes map[string]int) error {
 	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(name) != ".toml" {
@@ -223,7 +227,7 @@ func siteSizes(path string, nodes map[string]int) error {
 		}
 		kind, err := configs.Check(name)
 		if err != nil || kind.Kind != configs.KindSiteProcess {
-			return nil // not ours to judge
+			return nil // some other file
 		}
 		site, err := configs.ReadSiteProcess(name)
 		if err != nil {
@@ -309,7 +313,7 @@ func journalSources(paths []string) ([]journalSource, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: there is no journal in this folder or below it", p)
+			return nil, fmt.Errorf("%s: no journal in this folder or below it", p)
 		}
 		for _, dir := range found {
 			list = append(list, journalSource{path: dir})
@@ -318,9 +322,9 @@ func journalSources(paths []string) ([]journalSource, error) {
 	return list, nil
 }
 
-// inOrder puts brokers last: while agents run, a site's journal is then never
-// ahead of what its brokers have recorded. Two folders of one agent are refused, but
-// of those of replicas one is taken.
+// inOrder puts brokers last. Then, while agents run, a site's journal is never ahead of
+// what its brokers have recorded. It refuses two folders of one agent; of the replicas of
+// a broker it takes one.
 func inOrder(list []journalSource) ([]journalSource, error) {
 	list, err := ofGroups(list)
 	if err != nil {
@@ -353,13 +357,13 @@ func inOrder(list []journalSource) ([]journalSource, error) {
 	return list, nil
 }
 
-// owner is whose journal it is, by the head of its first file.
+// owner returns the agent whose journal it is, from the head of its first file.
 func (s journalSource) owner() (agents.ID, error) {
 	name := s.path
 	if !s.file {
 		files, err := filepath.Glob(filepath.Join(s.path, "*.journal"))
 		if err != nil || len(files) == 0 {
-			return "", fmt.Errorf("%s: there is no journal in this folder", s.path)
+			return "", fmt.Errorf("%s: no journal in this folder", s.path)
 		}
 		name = slices.Min(files)
 	}

@@ -17,25 +17,25 @@ func newJournalCopy() *cobra.Command {
 	var c journalCopy
 	cmd := &cobra.Command{
 		Use:   "copy SRC DST",
-		Short: "Copy journals, also while their agents run",
-		Long: `Copies the journal in the folder SRC, or all that lie below it, to the folder
-DST, in the same places. The agents may run: each copy is its journal as it was
-at some instant since the call, in whole records. Damage is not copied. DST may
-hold no journal of that place yet.
+		Short: "Copy journals, even while their agents run",
+		Long: `Copies the journal in folder SRC, or all journals below it, to folder DST with the
+same layout. Agents may be running: each copy holds whole records only, and is the
+journal as it was at some instant since the call. Damage is not copied. DST must
+not hold a copy of the same journal yet.
 
-A restart reads the last segment of a journal only: --last copies that, which
-saves room and loses history, not state. docs/BACKUP.md says how to restore a
-copy, and what an agent does that begins with an older one.`,
+A restart reads only the last segment of a journal. --last copies just that, which
+saves space and loses history, but no state. docs/BACKUP.md says how to restore a
+copy, and what an agent does that starts from an old one.`,
 		Example: "  bourse journal copy .bourse backup/monday\n  bourse journal copy --last .bourse/site-north /mnt/backup/site-north",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return errors.New("must have two folders: the journal, or a folder with journals below it, and where to copy it")
+				return errors.New("two folders are needed: a journal (or a folder with journals below it), and where to copy it")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(args[0], args[1], cmd.OutOrStdout()) },
 	}
-	cmd.Flags().BoolVar(&c.last, "last", false, "only the last segment of each: enough for a restart")
+	cmd.Flags().BoolVar(&c.last, "last", false, "only the last segment of each journal; enough for a restart")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd
 }
@@ -46,7 +46,7 @@ type journalCopy struct {
 	json bool
 }
 
-// copiedJournal is what is said of one copy.
+// copiedJournal is the result for one copy.
 type copiedJournal struct {
 	Agent    agents.ID `json:"agent"`
 	Path     string    `json:"path"` // of the copy

@@ -7,8 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// ofGroups leaves one journal of each broker that several processes hold: the one that
-// tells most.
+// ofGroups keeps one journal of each replicated broker: the one with the most facts.
 func ofGroups(list []journalSource) ([]journalSource, error) {
 	most := map[agents.ID]int{} // facts
 	best := map[agents.ID]journalSource{}

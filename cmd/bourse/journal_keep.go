@@ -23,23 +23,23 @@ func newJournalKeep() *cobra.Command {
 	var k journalKeep
 	cmd := &cobra.Command{
 		Use:   "keep DIR --listen HOST:PORT --certificate FILE",
-		Short: "Keep the journals of sites and brokers on this host too",
-		Long: `Keeps second copies of journals below DIR for the sites and brokers whose files
-say [journal] mirror = "HOST:PORT" with this address, until it is stopped by
-SIGTERM or Ctrl-C. Each reaches what it has kept itself, by its certificate, and
-nothing else; each has one folder, and one writer at a time.
+		Short: "Keep second copies of journals on this host",
+		Long: `Keeps second copies of journals below DIR, until SIGTERM or Ctrl-C, for the sites
+and brokers whose files have [journal] mirror = "HOST:PORT" with this address. Each
+has its own folder, one writer at a time, and by its certificate can reach nothing
+else.
 
-The certificate is one of role mirror: bourse ca issue --role mirror --name NAME
---host HOST. The key, ca.pem and revoked.txt are looked for beside it.`,
+The certificate must have the role mirror: bourse ca issue --role mirror --name NAME
+--host HOST. Its key, ca.pem and revoked.txt must lie beside it.`,
 		Example: "  bourse journal keep /srv/mirror --listen 0.0.0.0:7420 \\\n      --certificate mirror-vault.pem",
 		Args:    arguments(1, 1, "the folder to keep them in"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.run(cmd.Context(), args[0], newLog(cmd.ErrOrStderr(), zerolog.InfoLevel))
 		},
 	}
-	addFlag(cmd, &k.listen, asEndpoint, "listen", "", "where to listen, HOST:PORT")
-	addFlag(cmd, &k.certificate, asFile, "certificate", "", "of role mirror, with its key, ca.pem and revoked.txt beside it")
-	cmd.Flags().BoolVar(&k.plain, "plain", false, "no certificates at all; only for processes of this machine")
+	addFlag(cmd, &k.listen, asEndpoint, "listen", "", "address to listen on, HOST:PORT")
+	addFlag(cmd, &k.certificate, asFile, "certificate", "", "certificate of role mirror, with its key, ca.pem and revoked.txt beside it")
+	cmd.Flags().BoolVar(&k.plain, "plain", false, "use no certificates; only for processes on this machine")
 	_ = cmd.MarkFlagRequired("listen")
 	return cmd
 }
@@ -65,7 +65,7 @@ func (k *journalKeep) run(ctx context.Context, dir string, log zerolog.Logger) e
 		return failed(err)
 	}
 	if a, ok := l.Addr().(*net.TCPAddr); store == nil && (!ok || !a.IP.IsLoopback()) {
-		return errors.Join(errors.New("--plain: only this machine may be reached, such as --listen 127.0.0.1:7420"), l.Close())
+		return errors.Join(errors.New("--plain: --listen must be an address of this machine only, such as 127.0.0.1:7420"), l.Close())
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -76,7 +76,7 @@ func (k *journalKeep) run(ctx context.Context, dir string, log zerolog.Logger) e
 // store loads the certificate.
 func (k *journalKeep) store(dir string, log zerolog.Logger) (*certificate.Store, error) {
 	if k.plain == (k.certificate != "") {
-		return nil, errors.New("must have --certificate FILE or --plain, one of them")
+		return nil, errors.New("give either --certificate FILE or --plain")
 	}
 	if k.plain {
 		return nil, nil
@@ -89,7 +89,7 @@ func (k *journalKeep) store(dir string, log zerolog.Logger) (*certificate.Store,
 		return nil, failed(err)
 	}
 	if id := store.Identity(); id.Role != certificate.Mirror {
-		return nil, failed(fmt.Errorf("%s is the certificate of %s; must be one of role mirror: bourse ca issue --role mirror", k.certificate, id))
+		return nil, failed(fmt.Errorf("%s is the certificate of %s; must have role mirror: bourse ca issue --role mirror", k.certificate, id))
 	}
 	return store, nil
 }

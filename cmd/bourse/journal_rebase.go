@@ -19,28 +19,28 @@ func newJournalRebase() *cobra.Command {
 	r := journalRebase{now: wallClock}
 	cmd := &cobra.Command{
 		Use:   "rebase PATH...",
-		Short: "Bring records of a wrong clock back from the future",
-		Long: `A process that ran under a clock that was ahead leaves records of instants that
-have not come yet, and its next life waits until they have. This command says
-which records those are and, with --apply, brings them back: of a site and its
-cluster to the last instant at which their clock was right, as far as the journal
-shows, of a broker to now; or to the instant of --to. PATH is the folder of a
-journal or a folder of such folders. The processes must have been stopped.
+		Short: "Repair records that a fast clock dated in the future",
+		Long: `A process whose clock was ahead leaves records dated in the future, and after a
+restart it waits until that time has come. This command lists those records and,
+with --apply, dates them back: for a site and its cluster, to the last time at which
+the journal shows that their clock was right; for a broker, to now; or to the time
+given by --to. PATH is the folder of a journal or a folder of such folders. Stop the
+processes first.
 
-Only when a record was written is changed, not what it says: what an agent did
-by that clock it has done. Legs of windows that a site started or ended before
-their time are listed; they stay as they are, journal verify reports them, and
-their brokers give the money back and look for other nodes.
+Only the time of a record changes, not what it says: what an agent did by that
+clock is done. Legs that a site started or ended before their time are listed. They
+stay as they are; journal verify reports them, and their brokers refund them and
+look for other nodes.
 
-Each file is written anew beside the old one before it takes its place; the old
-one stays in the folder, as FILE.before-rebase-TIME. Exit status 1: a journal is
-in use; 2: a file is damaged or cannot be read.`,
-		Example: "  bourse journal rebase .bourse                # says what it would change\n  bourse journal rebase .bourse --apply",
+Each file is rewritten beside the old one and then replaces it; the old one is kept
+as FILE.before-rebase-TIME. Exit status 1: a journal is in use; 2: a file is damaged
+or cannot be read.`,
+		Example: "  bourse journal rebase .bourse                # show the changes\n  bourse journal rebase .bourse --apply",
 		Args:    somePaths,
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &r.to, asStamp, "to", "", "bring later records back to this instant, RFC 3339 or seconds since 1970")
-	cmd.Flags().BoolVar(&r.apply, "apply", false, "do it; without, nothing is changed")
+	addFlag(cmd, &r.to, asStamp, "to", "", "date later records back to this time, RFC 3339 or seconds since 1970")
+	cmd.Flags().BoolVar(&r.apply, "apply", false, "make the changes (default: only show them)")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
 }
@@ -53,14 +53,14 @@ type journalRebase struct {
 	now   func() time.Time
 }
 
-// rebasedJournal is what is said of one journal.
+// rebasedJournal is the result for one journal.
 type rebasedJournal struct {
 	Agent   agents.ID   `json:"agent"`
 	Path    string      `json:"path"`
 	To      bourse.Time `json:"to"`
-	Latest  bourse.Time `json:"latest"` // of its records, as they stood
+	Latest  bourse.Time `json:"latest"` // latest time of a record before the change
 	First   uint64      `json:"first,omitempty"`
-	Records int         `json:"records"` // brought back
+	Records int         `json:"records"` // dated back
 	Files   []string    `json:"files,omitempty"`
 	Torn    int         `json:"torn,omitempty"`
 	Early   []earlyLeg  `json:"early,omitempty"`
@@ -113,11 +113,11 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 	}
 	switch {
 	case changes == 0:
-		fmt.Fprintln(out, "no record is later than that; nothing is to be changed")
+		fmt.Fprintln(out, "no record is later than that; nothing to change")
 	case r.apply:
-		fmt.Fprintf(out, "done; the files as they were stand beside, with the ending %s\n", ending)
+		fmt.Fprintf(out, "done; the old files are beside the new ones, with the ending %s\n", ending)
 	default:
-		fmt.Fprintln(out, "nothing has been changed; --apply does it")
+		fmt.Fprintln(out, "nothing was changed; --apply makes the changes")
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string)
 		return one, err
 	}
 	if journal.Within(owner) != owner {
-		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be brought back to a time alone", s.path, owner)
+		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be rebased alone", s.path, owner)
 	}
 	if to == bourse.Never {
 		to = now
@@ -168,13 +168,13 @@ func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string)
 	return one, err
 }
 
-// print says what a rebase changes in a journal, and what it leaves.
+// print says what a rebase changes in a journal, and what it leaves as it is.
 func (j *rebasedJournal) print(out io.Writer) {
 	if j.Records == 0 {
-		fmt.Fprintf(out, "%s, %s: the last record is of %s, nothing is later than %s\n", j.Agent, j.Path, clockTime(j.Latest), clockTime(j.To))
+		fmt.Fprintf(out, "%s, %s: the last record is of %s, none is later than %s\n", j.Agent, j.Path, clockTime(j.Latest), clockTime(j.To))
 	} else {
 		ahead := (time.Duration(j.Latest.Sub(j.To)) * time.Millisecond).Round(time.Second)
-		fmt.Fprintf(out, "%s, %s: %s from number %d on, the latest of %s, %v ahead: brought back to %s, in %s\n", j.Agent, j.Path,
+		fmt.Fprintf(out, "%s, %s: %s from number %d on, the latest of %s, %v ahead: dated back to %s, in %s\n", j.Agent, j.Path,
 			plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), plural(len(j.Files), "file", "files"))
 	}
 	for _, e := range j.Early {
@@ -188,8 +188,7 @@ func clockTime(t bourse.Time) string {
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// readStamp reads an instant: RFC 3339, or seconds since 1970 as journals have
-// them.
+// readStamp reads an instant: RFC 3339, or seconds since 1970 as in journals.
 func readStamp(text string) (bourse.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return bourse.Time(at.UnixMilli()), nil

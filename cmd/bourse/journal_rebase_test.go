@@ -52,7 +52,7 @@ func TestJournalRebase_SaysWhatItWouldChangeAndThenDoes(t *testing.T) {
 	}
 	at := []string{"rebase", dir, "--to", "9996402"}
 	out, err := runJournal(t, at...)
-	for _, text := range []string{"2 records from number 3 on", "1h59m58s ahead", "1 file", "leg vo1/1/1.0 of job wave, 4 nodes", "is settled since 1970-04-26T16:46:42.000Z, before its window began; it stays so", "--apply does it"} {
+	for _, text := range []string{"2 records from number 3 on", "1h59m58s ahead", "1 file", "leg vo1/1/1.0 of job wave, 4 nodes", "is settled since 1970-04-26T16:46:42.000Z, before its window began; it stays so", "--apply makes the changes"} {
 		if err != nil || !strings.Contains(out, text) {
 			t.Errorf("%v; it does not say %q:\n%s", err, text, out)
 		}

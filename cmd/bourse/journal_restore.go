@@ -23,19 +23,19 @@ func newJournalRestore() *cobra.Command {
 	var r journalRestore
 	cmd := &cobra.Command{
 		Use:   "restore [DIR|HOST:PORT] [--to DIR] [--config FILE]",
-		Short: "Bring journals back from their mirror",
-		Long: `Brings back the journals of a process whose disk is lost, from the mirror that
-[journal] mirror names: a folder, or a host that runs bourse journal keep. With
---config, the file of the process, it needs no more: the mirror, the folder to
-restore to and the certificate to show are those of the file.
+		Short: "Restore journals from their mirror",
+		Long: `Restores the journals of a process that lost its disk, from the mirror named by
+[journal] mirror: a folder, or a host that runs bourse journal keep. With --config,
+the file of the process, nothing else is needed: the file names the mirror, the
+folder to restore to and the certificate to show.
 
-A target that is not empty is refused, and so is a mirror that a living process
-still writes. The mirror then belongs to what was restored: the process whose
-mirror it was stops with its next answer if it runs after all, and does not start
-again. What was restored is verified.
+Restore refuses a target that is not empty, and a mirror that a running process
+still writes. From then on the mirror belongs to the restored journal: if the old
+process is running after all, it stops with its next write and does not start
+again. The restored journal is verified.
 
-DIR may also be a copy made by other means. That claims nothing: make sure that
-the agent does not run, anywhere.`,
+DIR may also be a copy made by other means. Such a copy does not stop the old
+process: make sure that the agent is not running anywhere.`,
 		Example: "  bourse journal restore --config /etc/bourse/site.toml\n  bourse journal restore /mnt/second/bourse --to /var/lib/bourse/journal",
 		Args:    arguments(0, 1, "at most one mirror"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ the agent does not run, anywhere.`,
 			return r.run(cmd.OutOrStdout())
 		},
 	}
-	addFlag(cmd, &r.to, asFile, "to", "", "the folder to restore to; default: journal.dir of --config")
+	addFlag(cmd, &r.to, asFile, "to", "", "the folder to restore to (default: journal.dir of --config)")
 	addFlag(cmd, &r.config, asFile, "config", "", "the file of the site's or broker's process")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
@@ -56,17 +56,17 @@ type journalRestore struct {
 	from, to, config string
 	json             bool
 
-	cfg   *configs.Process // of config; nil without
+	cfg   *configs.Process // from the file config; nil without
 	agent agents.ID
 }
 
-// restoring is a journal that is brought back: where from, and where to.
+// restoring is a journal to restore: where from, and where to.
 type restoring struct {
 	to   string
 	open func() (journal.Disk, error)
 }
 
-// restoredJournal is what is said of one.
+// restoredJournal is the result for one journal.
 type restoredJournal struct {
 	Agent    agents.ID `json:"agent"`
 	Path     string    `json:"path"`
@@ -82,9 +82,9 @@ func (r *journalRestore) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, one := range list { // before anything is claimed
+	for _, one := range list { // check all before claiming any
 		if names, err := os.ReadDir(one.to); err == nil && (len(names) > 1 || len(names) == 1 && names[0].Name() != "lock") {
-			return failed(fmt.Errorf("%s is not empty; move what is left of the old journal aside", one.to))
+			return failed(fmt.Errorf("%s is not empty; move the rest of the old journal aside", one.to))
 		}
 	}
 	said := make([]restoredJournal, 0, len(list))
@@ -97,7 +97,7 @@ func (r *journalRestore) run(out io.Writer) error {
 		said, paths = append(said, one), append(paths, one.Path)
 	}
 	if err := (&journalVerify{}).run(paths, io.Discard); err != nil {
-		return fmt.Errorf("restored, but not in order, see bourse journal verify %s: %w", strings.Join(paths, " "), err)
+		return fmt.Errorf("restored, but with problems, see bourse journal verify %s: %w", strings.Join(paths, " "), err)
 	}
 	if r.json {
 		return writeJSON(out, said)
@@ -108,7 +108,7 @@ func (r *journalRestore) run(out io.Writer) error {
 	return nil
 }
 
-// read takes what is not given from the file of the process.
+// read fills in what the flags do not give from the file of the process.
 func (r *journalRestore) read() error {
 	if r.config != "" {
 		c, err := configs.Check(r.config)
@@ -129,15 +129,15 @@ func (r *journalRestore) read() error {
 			}
 			r.cfg, r.agent = &b.Process, agents.ID("broker:"+b.Name)
 		default:
-			return fmt.Errorf("%s is no file of a site's or broker's process", r.config)
+			return fmt.Errorf("%s is not the file of a site's or broker's process", r.config)
 		}
 		r.from, r.to = cmp.Or(r.from, mirrorPlace(&r.cfg.Journal)), cmp.Or(r.to, r.cfg.Journal.Dir)
 	}
 	switch {
 	case r.from == "":
-		return errors.New("no mirror is named: give DIR or HOST:PORT, or --config with a file whose [journal] has a mirror")
+		return errors.New("the mirror is missing: give DIR or HOST:PORT, or --config with a file whose [journal] has a mirror")
 	case r.to == "":
-		return errors.New("--to DIR is missing: where to restore to; or --config with the file of the process")
+		return errors.New("--to is missing: give the folder to restore to, or --config with the file of the process")
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (r *journalRestore) sources() ([]restoring, error) {
 		return nil, err
 	}
 	if r.cfg == nil {
-		return nil, fmt.Errorf("%s is a host, which is shown a certificate: give --config with the file of the process", r.from)
+		return nil, fmt.Errorf("%s is a host, which asks for a certificate: give --config with the file of the process", r.from)
 	}
 	var store *certificate.Store
 	if t := &r.cfg.TLS; !t.Plain {
@@ -209,7 +209,7 @@ func (r *journalRestore) folders() ([]restoring, error) {
 	return list, nil
 }
 
-// ours reports whether a folder is of the agent of the file, or of its cluster.
+// ours reports whether a folder belongs to the agent of the file, or to its cluster.
 func (r *journalRestore) ours(folder string) bool {
 	_, name, _ := strings.Cut(folder, "-")
 	_, own, _ := strings.Cut(mirror.Folder(r.agent), "-")

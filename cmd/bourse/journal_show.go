@@ -23,9 +23,9 @@ func newJournalShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show PATH...",
 		Short: "Print the records of a journal",
-		Long: `Prints the records of journals, one a line: the number of the fact, the instant,
-the kind and what it says. With --json every line is an object with file, offset,
-number, at (in Unix seconds), kind, image (where it is one) and fact.`,
+		Long: `Prints the records of journals, one per line: the number of the fact, the time, the
+kind and what it says. With --json every line is an object with file, offset,
+number, at (in Unix seconds), kind, image (if it is one) and fact.`,
 		Example: "  bourse journal show .bourse/site-north --kind leg-moved --leg vo1/1/4.0\n" +
 			"  bourse journal show .bourse/broker-vo1 --last 20\n" +
 			"  bourse journal show .bourse/broker-vo1 --json \\\n      | jq 'select(.kind == \"tx-decided\").fact'",
@@ -34,9 +34,9 @@ number, at (in Unix seconds), kind, image (where it is one) and fact.`,
 	}
 	f := cmd.Flags()
 	addList(cmd, &s.kinds, asFactKind, "kind", "only facts of this kind; may be repeated")
-	addFlag(cmd, &s.mention, asName, "leg", "", "only facts of a transaction, BROKER/LIFE/SEQUENCE, or of a leg of it, with .LEG")
-	addFlag(cmd, &s.last, asNumber, "last", 0, "only the last N of what is left, of each journal (0: all)")
-	f.BoolVar(&s.json, "json", false, "print JSON, one object a line")
+	addFlag(cmd, &s.mention, asName, "leg", "", "only facts of a transaction, BROKER/LIFE/SEQUENCE, or with .LEG of one leg of it")
+	addFlag(cmd, &s.last, asNumber, "last", 0, "only the last N matching records of each journal (0: all)")
+	f.BoolVar(&s.json, "json", false, "print JSON, one object per line")
 	return cmd
 }
 
@@ -47,7 +47,7 @@ type journalShow struct {
 	last    int
 	json    bool
 
-	headed bool // the present journal has its title
+	headed bool // the title of the current journal is printed
 }
 
 // shownRecord is a line of --json.
@@ -68,7 +68,7 @@ func (s *journalShow) run(paths []string, out io.Writer) error {
 	}
 	for _, k := range s.kinds {
 		if !known[k] {
-			return fmt.Errorf("--kind %q: there is no such fact; there is %s", k, strings.Join(sortedNames(known), ", "))
+			return fmt.Errorf("--kind %q: unknown; must be one of %s", k, strings.Join(sortedNames(known), ", "))
 		}
 	}
 	if s.last < 0 {
@@ -124,7 +124,7 @@ func (s *journalShow) journal(source journalSource, w *bufio.Writer) error {
 	}
 	if err == nil && !s.json && len(segments) > 0 {
 		if torn := segments[len(segments)-1].Torn; torn > 0 {
-			fmt.Fprintf(w, "and %d bytes of a record that is not whole\n", torn)
+			fmt.Fprintf(w, "and %d bytes of an incomplete record\n", torn)
 		}
 	}
 	return err
@@ -157,11 +157,11 @@ func (s *journalShow) print(w *bufio.Writer, r *journal.Record) error {
 	return enc.Encode(shownRecord{r.File, r.Offset, r.Number, r.At, r.Fact.Kind(), r.Image, r.Fact})
 }
 
-// onClock shows an instant of a process's journal; one of virtual time, which begins
-// at 0, in seconds.
+// onClock shows an instant of a journal: of a process in UTC, of virtual time, which
+// begins at 0, in seconds.
 func onClock(t bourse.Time) string { return inUTC(t, "2006-01-02 15:04:05Z") }
 
-// exactOnClock shows one with its milliseconds.
+// exactOnClock is onClock with milliseconds.
 func exactOnClock(t bourse.Time) string { return inUTC(t, "2006-01-02 15:04:05.000Z") }
 
 func inUTC(t bourse.Time, layout string) string {

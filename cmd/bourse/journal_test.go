@@ -145,7 +145,7 @@ func TestJournal_DamageIsExit2WithFileAndByte(t *testing.T) {
 	if out, err := runJournal(t, "verify", file); err != nil || !strings.Contains(out, " 3 ") {
 		t.Errorf("a torn tail: %v\n%s", err, out)
 	}
-	if out, err := runJournal(t, "show", file); err != nil || !strings.HasSuffix(out, "bytes of a record that is not whole\n") {
+	if out, err := runJournal(t, "show", file); err != nil || !strings.HasSuffix(out, "bytes of an incomplete record\n") {
 		t.Errorf("a torn tail: %v\n%s", err, out)
 	}
 }
@@ -213,9 +213,9 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	empty := t.TempDir()
 	for _, c := range []struct{ args, want string }{
 		{"", "takes verify, show, copy, rebase, restore or keep"},
-		{"verfy x", "there is verify, show, copy, rebase, restore and keep"},
+		{"verfy x", "must be verify, show, copy, rebase, restore or keep"},
 		{"verify", "must have a path"},
-		{"verify " + empty, "there is no journal in this folder"},
+		{"verify " + empty, "no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},
 		{"verify " + empty + " --nodes main", "SITE/GROUP=N"},
 		{"show " + empty + " --kind leg-sold", "there is no such fact"},

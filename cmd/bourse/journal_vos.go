@@ -10,9 +10,9 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// voFolders lists, by its folder, the VO of each broker whose file lies under the paths
-// beside files of sites that serve it as one of several. Those sites know the broker as
-// VO/NAME.
+// voFolders returns the VO of brokers, by folder: those whose file lies under the paths,
+// together with files of sites that serve several VOs, theirs among them. Such sites know
+// the broker as VO/NAME.
 func voFolders(paths []string) (map[string]string, error) {
 	served, of := map[string]bool{}, map[string]string{}
 	for _, p := range paths {
@@ -27,7 +27,7 @@ func voFolders(paths []string) (map[string]string, error) {
 			} else if b, err := configs.ReadBrokerProcess(name); err == nil {
 				of[filepath.Clean(b.Journal.Dir)] = b.Gossip.VO
 			}
-			return nil // what is neither is not ours to judge
+			return nil // some other file
 		})
 		if err != nil {
 			return nil, err
@@ -41,9 +41,8 @@ func voFolders(paths []string) (map[string]string, error) {
 	return of, nil
 }
 
-// inVO is a fact of a broker as sites of several VOs would have it: what names the
-// broker's own transactions names them as those of VO/NAME. The fact itself must not be
-// used any more.
+// inVO rewrites a broker's fact the way sites of several VOs record it, with the broker's
+// transactions named as those of VO/NAME. It may change f itself: do not use f afterwards.
 func inVO(vo string, f agents.Fact) agents.Fact {
 	v := reflect.New(reflect.TypeOf(f)).Elem()
 	v.Set(reflect.ValueOf(f))
@@ -53,7 +52,7 @@ func inVO(vo string, f agents.Fact) agents.Fact {
 
 var txType = reflect.TypeFor[bourse.TxID]()
 
-// renameTx renames all identities of transactions in a value.
+// renameTx renames all transaction identities in a value.
 func renameTx(vo string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

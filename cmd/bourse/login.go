@@ -17,13 +17,13 @@ func newLogin() *cobra.Command {
 	var i client.Issuer
 	cmd := &cobra.Command{
 		Use:   "login",
-		Short: "Get a token of the VO's issuer, by logging in with a browser",
-		Long: `Login has you log in at the OpenID issuer whose tokens the broker takes ([oidc] in its
-file): it prints an address and a code, waits until you have said that code there, on this
-or another machine, and writes the token to the token_file of the context. The commands show
-it from then on; when it is over, log in again. The issuer and the client are kept in
-token_file.login, so the next time there is nothing to give, and where the issuer allows it
-nothing to say either.`,
+		Short: "Log in with a browser and get a token from the VO's issuer",
+		Long: `Login logs you in at the OpenID issuer whose tokens the broker accepts ([oidc] in
+its file). It prints an address and a code, waits until you have entered the code
+there, on this or another machine, and writes the token to the token_file of the
+context. The other commands then use the token; when it expires, log in again.
+Login keeps the issuer and the client in token_file.login, so next time no flags are
+needed and, if the issuer allows it, no code either.`,
 		Example: "  bourse login --issuer https://login.example.org/realms/vo1 --client bourse-vo1\n  bourse login",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,10 +41,10 @@ nothing to say either.`,
 			}
 			by := chosen(kept, i, strings.Fields(scopes), cmd.Flags().Changed("scope"))
 			if by.URL == "" || by.ClientID == "" {
-				return errors.New("nobody has logged in here yet: give --issuer and --client")
+				return errors.New("this is the first login here: give --issuer and --client")
 			}
 			token, err := by.Renew(cmd.Context())
-			if err != nil { // as ever the first time
+			if err != nil { // always the first time
 				token, err = by.Login(cmd.Context(), func(at, code string) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "Open %s and enter the code %s\n", visible(at), visible(code))
 				})
@@ -61,14 +61,14 @@ nothing to say either.`,
 		},
 	}
 	addFlag(cmd, &at, asContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
-	addFlag(cmd, &i.URL, asText, "issuer", "", "address of the issuer, as the broker's [oidc] has it (default that of the last log-in)")
-	addFlag(cmd, &i.ClientID, asText, "client", "", "the client that this program is there: the audience of the broker's [oidc] (default that of the last log-in)")
-	addFlag(cmd, &scopes, asText, "scope", "profile", "what the token is to say beside who you are, such as \"profile groups\"")
+	addFlag(cmd, &i.URL, asText, "issuer", "", "address of the issuer, as in the broker's [oidc] (default: of the last login)")
+	addFlag(cmd, &i.ClientID, asText, "client", "", "client ID of this program there: the audience in the broker's [oidc] (default: of the last login)")
+	addFlag(cmd, &scopes, asText, "scope", "profile", "what the token must contain besides your identity, such as \"profile groups\"")
 	return cmd
 }
 
-// chosen is the issuer that was kept, but for what is given now. What it has given to
-// renew a token with is good for the same one alone.
+// chosen is the kept issuer, overridden by what is given now. The kept refresh token is
+// good only for the same issuer, client and scopes.
 func chosen(kept, given client.Issuer, scopes []string, scoped bool) client.Issuer {
 	by := kept
 	if given.URL != "" {

@@ -19,8 +19,8 @@ type logging struct {
 	calling
 	leg    int
 	follow bool
-	all    bool   // parts
-	head   string // of a part among several, before the first of what it has printed
+	all    bool   // print all parts
+	head   string // title of a part among several, until its first output is printed
 }
 
 // newLogs builds "bourse logs".
@@ -28,16 +28,16 @@ func newLogs() *cobra.Command {
 	var c logging
 	cmd := &cobra.Command{
 		Use:   "logs ID",
-		Short: "Print what the work of a job has printed",
-		Long: `Logs prints the end of what each part of a job has printed, up to 64 KiB of it, read
-from its cluster through its site and the broker. A job has a part on each of its
-sites; --leg says which one, from 0, as BOURSE_LEG tells the work itself. --follow
-reads on until one part has ended, the first unless --leg says which. With --json each
-piece is one line, its data in base64.
+		Short: "Print the output of a job's work",
+		Long: `Logs prints the end of the output of each part of a job, up to 64 KiB, read from its
+cluster through its site and the broker. A job has a part on each of its sites; --leg
+chooses one, counted from 0 (BOURSE_LEG in the work's environment). --follow keeps
+reading until a part has ended: the first, unless --leg says which. With --json each
+piece is one line, with its data in base64.
 
-What cannot be seen is shown as escapes; the file itself stands on the cluster where
-bourse jobs ID says, once the part has ended. Exit status 1: the job has no window yet
-or no command, or its site is not reachable or keeps no output.`,
+Unprintable characters are shown as escapes. When the part has ended, bourse jobs ID
+says where on the cluster the output file is. Exit status 1: the job has no window
+yet or no command, or its site is unreachable or keeps no output.`,
 		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
 		Args:    arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,8 +46,8 @@ or no command, or its site is not reachable or keeps no output.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.leg, asNumber, "leg", 0, "which part of the job, from 0 (default: all, one after the other)")
-	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "read on until the part has ended")
+	addFlag(cmd, &c.leg, asNumber, "leg", 0, "part of the job, from 0 (default: all parts in turn)")
+	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "keep reading until the part has ended")
 	return cmd
 }
 
@@ -67,13 +67,13 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 		return refused(err)
 	}
 	var failures []error
-	for k := range max(len(j.Legs), 1) { // of none, the broker says why
+	for k := range max(len(j.Legs), 1) { // without legs the broker says why
 		if c.leg = k; len(j.Legs) > 1 && !c.json {
 			c.head = fmt.Sprintf("==> part %d, on %s <==\n", k, j.Legs[k].Site)
 		}
 		err := c.one(ctx, api, j.ID, out)
 		if err != nil && !slices.ContainsFunc(failures, func(said error) bool { return said.Error() == err.Error() }) {
-			failures = append(failures, err) // the others may be reachable
+			failures = append(failures, err) // other sites may be reachable
 		}
 	}
 	return errors.Join(failures...)
@@ -109,7 +109,7 @@ func (c *logging) one(ctx context.Context, api *client.Client, id string, out io
 		case !c.follow || o.Over && from >= o.Size:
 			return nil
 		case from < o.Size:
-			continue // there is more already
+			continue // more is ready
 		}
 		if err := pause(ctx); err != nil {
 			return err
@@ -117,9 +117,9 @@ func (c *logging) one(ctx context.Context, api *client.Client, id string, out io
 	}
 }
 
-// early reports whether a job's part has not begun, or only just: then what it prints
-// may be there soon. It returns the job's identity, for a name means one job now, and
-// another of that name may come.
+// early reports whether a job's part has not begun or has only just begun, so that output
+// may still come. It also returns the job's identity, because a later job may have the
+// same name.
 func (c *logging) early(ctx context.Context, api *client.Client, id string) (string, bool) {
 	j, err := api.Job(ctx, id)
 	if err != nil {
@@ -128,14 +128,14 @@ func (c *logging) early(ctx context.Context, api *client.Client, id string) (str
 	return j.ID, !over(j.State) && (len(j.Legs) == 0 || time.Now().UnixMilli() < int64(j.Start)+soonAfter.Milliseconds())
 }
 
-// How often more output is asked for, and how long after its start a part is given to
-// print anything: longer than it may take to begin.
+// How often to ask for more output, and how long after its start a part has to print
+// anything: longer than it may take to begin.
 const (
 	followEvery = time.Second
 	soonAfter   = 90 * time.Second
 )
 
-// pause waits for the next time.
+// pause waits until it is time to ask again.
 func pause(ctx context.Context) error {
 	select {
 	case <-time.After(followEvery):

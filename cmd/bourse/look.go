@@ -20,37 +20,37 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// lookFlags say which cluster is looked at, and which of its nodes.
+// lookFlags say which cluster to look at, and which of its nodes.
 type lookFlags struct {
 	slurm                  bool
 	conf, partition, group string
-	folder                 string // where Slurm's commands are; "": on the PATH
+	folder                 string // folder of Slurm's commands; "": on the PATH
 }
 
-// addSource adds the flags that say which cluster is looked at.
+// addSource adds the flags that say which cluster to look at.
 func (l *lookFlags) addSource(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&l.slurm, "slurm", false, "look at the Slurm cluster of this machine, by its commands; needs no rights")
-	addFlag(cmd, &l.conf, asFile, "conf", "", "its slurm.conf (default the one that its commands find); with --slurm")
+	cmd.Flags().BoolVar(&l.slurm, "slurm", false, "look at this machine's Slurm cluster with Slurm's commands; needs no rights")
+	addFlag(cmd, &l.conf, asFile, "conf", "", "its slurm.conf, with --slurm (default: the one that Slurm's commands find)")
 }
 
-// add adds them, and those that say which nodes.
+// add adds all flags: which cluster, and which of its nodes.
 func (l *lookFlags) add(cmd *cobra.Command) {
 	l.addSource(cmd)
-	addFlag(cmd, &l.partition, asName, "partition", "", "the partition (default the only one)")
+	addFlag(cmd, &l.partition, asName, "partition", "", "the partition (default: the only one)")
 }
 
-// check says how the flags contradict each other.
+// check returns an error if the flags contradict each other.
 func (l *lookFlags) check(files int) error {
 	switch {
 	case l.conf != "" && !l.slurm:
-		return errors.New("--conf names the configuration of a cluster to look at; add --slurm")
+		return errors.New("--conf needs --slurm")
 	case l.slurm && files > 0:
-		return errors.New("--slurm looks at a cluster and takes no file; leave one of them out")
+		return errors.New("--slurm looks at a live cluster and takes no file; leave one of them out")
 	}
 	return nil
 }
 
-// commands are those of the cluster.
+// commands returns the Slurm commands to use.
 func (l *lookFlags) commands() slurm.Commands { return slurm.Commands{Conf: l.conf, Folder: l.folder} }
 
 // look looks at the cluster.
@@ -89,7 +89,7 @@ func readLook(name string, in io.Reader) (*bourse.Look, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > maxLook:
-		return nil, fmt.Errorf("%s: above %d MiB; a look of a cluster is smaller", name, maxLook>>20)
+		return nil, fmt.Errorf("%s: too large for a look; must be at most %d MiB", name, maxLook>>20)
 	}
 	look, err := parseLook(text)
 	if err != nil {
@@ -98,11 +98,11 @@ func readLook(name string, in io.Reader) (*bourse.Look, error) {
 	return look, nil
 }
 
-// lookLike is the shape of a look, for errors.
+// lookLike shows the shape of a look in errors.
 const lookLike = `{"at": 1760000000, "nodes": [...], "jobs": [...], "reservations": [...]}, as bourse snapshot writes it`
 
-// parseLook reads a look. An error names the place, such as jobs[2], what is wrong
-// and what would be right.
+// parseLook reads a look. An error names the place, such as jobs[2], the problem and the
+// remedy.
 func parseLook(text []byte) (*bourse.Look, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {
@@ -132,15 +132,14 @@ func parseLook(text []byte) (*bourse.Look, error) {
 	names := make(map[string]int, len(look.Nodes))
 	for i := range look.Nodes {
 		if first, twice := names[look.Nodes[i].Name]; twice {
-			return nil, fmt.Errorf("nodes[%d]: %q is nodes[%d] too; each node stands once", i, look.Nodes[i].Name, first)
+			return nil, fmt.Errorf("nodes[%d]: %q is nodes[%d] too; node names must differ", i, look.Nodes[i].Name, first)
 		}
 		names[look.Nodes[i].Name] = i
 	}
 	return look, nil
 }
 
-// members reads an array of a look, each of whose members may hold the known keys
-// only.
+// members reads an array of a look. Its members may have known keys only.
 func members[T any](o *object, key string, most int, check func(*T) error) ([]T, error) {
 	raw, ok := o.fields[key]
 	if !ok {
@@ -151,7 +150,7 @@ func members[T any](o *object, key string, most int, check func(*T) error) ([]T,
 		return nil, fmt.Errorf("%s: %s is not an array; write [...]", key, shown(raw))
 	}
 	if len(list) > most {
-		return nil, fmt.Errorf("%s: %d of them; at most %d are read", key, len(list), most)
+		return nil, fmt.Errorf("%s: has %d members; must be at most %d", key, len(list), most)
 	}
 	out := make([]T, len(list))
 	for i, one := range list {
@@ -175,7 +174,7 @@ func checkNode(n *bourse.ManagedNode) error {
 	states := []bourse.NodeState{bourse.NodeUp, bourse.NodeDrained, bourse.NodeDown, bourse.NodeUnknown}
 	switch {
 	case !slices.Contains(states, n.State):
-		return fmt.Errorf("state %q is unknown; write up, drained, down or unknown", n.State)
+		return fmt.Errorf("state %q is unknown; must be up, drained, down or unknown", n.State)
 	case n.CPUs < 0 || n.Busy < 0 || n.Memory < 0:
 		return errors.New("cpus, busy and memory must be 0 or more")
 	}
@@ -186,13 +185,13 @@ func checkJob(j *bourse.ManagedJob) error {
 	states := []bourse.ManagedState{bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedRunning, bourse.ManagedEnded, bourse.ManagedLost, bourse.ManagedUnknown}
 	switch {
 	case !slices.Contains(states, j.State):
-		return fmt.Errorf("state %q is unknown; write pending, held, running, ended, lost or unknown", j.State)
+		return fmt.Errorf("state %q is unknown; must be pending, held, running, ended, lost or unknown", j.State)
 	case j.Count < 0 || j.Count > maxNodes:
 		return fmt.Errorf("count %d: must be 0 to %d nodes", j.Count, maxNodes)
 	case j.Limit < 0:
-		return fmt.Errorf("limit %v: must be 0 or more seconds", j.Limit)
+		return fmt.Errorf("limit %v: must be 0 seconds or more", j.Limit)
 	case j.State == bourse.ManagedPending && j.Count < 1:
-		return errors.New("count 0: a job that waits needs a node or more")
+		return errors.New("count 0: must be 1 or more for a waiting job")
 	}
 	if err := instants(j.Submit, j.Start, j.End); err != nil {
 		return err
@@ -210,7 +209,7 @@ func checkReservation(r *bourse.ManagedReservation) error {
 	return namesFit(append(slices.Concat(r.Nodes, r.Users), r.Name), r.Name)
 }
 
-// instants checks that times are within bounds; 0 is none.
+// instants checks that times are within bounds; 0 means no time.
 func instants(list ...bourse.Time) error {
 	for _, t := range list {
 		if t < 0 || t > bourse.MaxTime {
@@ -220,20 +219,20 @@ func instants(list ...bourse.Time) error {
 	return nil
 }
 
-// namesFit checks names; one of them must be there.
+// namesFit checks the lengths of names, and that the one required is not empty.
 func namesFit(names []string, must string) error {
 	if must == "" {
-		return errors.New("it has no name; write \"name\", of a job \"number\"")
+		return errors.New("the name is missing; write \"name\", or \"number\" for a job")
 	}
 	for _, n := range names {
 		if len(n) > maxLookName {
-			return fmt.Errorf("%.20q... has %d bytes; names have %d at most", n, len(n), maxLookName)
+			return fmt.Errorf("%.20q... has %d bytes; names must have at most %d", n, len(n), maxLookName)
 		}
 	}
 	return nil
 }
 
-// liveQueue is the queue of the nodes that are asked about.
+// liveQueue is the queue of the nodes in question.
 type liveQueue struct {
 	look      *bourse.Look
 	partition string
@@ -243,8 +242,8 @@ type liveQueue struct {
 	job       func(id int64) *bourse.ManagedJob // by an id of the state
 }
 
-// queue makes the queue of a look. Without a kind it is that of all nodes of the
-// partition: a job that asks for nothing may have any of them.
+// queue makes the queue of a look. Without a group it is that of all nodes of the
+// partition, because a job that asks for no features can have any of them.
 func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue, error) {
 	q := &liveQueue{look: look, partition: l.partition, job: managed.JobsOf(look)}
 	known := slurm.Partitions(look)
@@ -252,11 +251,11 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 	case q.partition == "" && len(known) == 1:
 		q.partition = known[0]
 	case q.partition == "" && len(known) == 0:
-		return nil, errors.New("the look shows no node that is in a partition")
+		return nil, errors.New("no node of the look is in a partition")
 	case q.partition == "":
-		return nil, fmt.Errorf("the cluster has several partitions; name one with --partition: %s", strings.Join(known, ", "))
+		return nil, fmt.Errorf("the cluster has several partitions; choose one with --partition: %s", strings.Join(known, ", "))
 	case !slices.Contains(known, q.partition):
-		return nil, fmt.Errorf("--partition %s: the look shows no such partition; it shows %s", q.partition, strings.Join(known, ", "))
+		return nil, fmt.Errorf("--partition %s: no such partition in the look; it has %s", q.partition, strings.Join(known, ", "))
 	}
 	groups, nodes, err := slurm.Kinds(look, q.partition)
 	if err != nil {
@@ -267,7 +266,7 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 		all := slices.Concat(nodes...)
 		groups, nodes = []bourse.Group{{Name: q.partition, Nodes: len(all), Performance: bourse.Unit}}, [][]string{all}
 	} else if k = slices.IndexFunc(groups, func(g bourse.Group) bool { return g.Name == l.group }); k < 0 {
-		return nil, fmt.Errorf("--group %s: the partition has no such kind of nodes; it has %s", l.group, kindsOf(groups))
+		return nil, fmt.Errorf("--group %s: no such group of nodes in the partition; it has %s", l.group, kindsOf(groups))
 	}
 	q.group = groups[k]
 	up := make(map[string]bool)
@@ -281,7 +280,7 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 	}
 	q.state = managed.StateOf(look, managed.View{Now: look.At, Groups: groups, Nodes: nodes, Policy: policy})[k]
 	for i := range q.state.Running {
-		r := &q.state.Running[i] // it began when the look says, not now
+		r := &q.state.Running[i] // it began at the time in the look, not now
 		if j := q.job(r.ID); j != nil && j.Start > 0 {
 			r.Start = min(r.Start, j.Start)
 		}
@@ -289,7 +288,7 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 	return q, nil
 }
 
-// kindsOf lists the kinds of nodes.
+// kindsOf lists the groups of nodes with their sizes.
 func kindsOf(groups []bourse.Group) string {
 	list := make([]string, len(groups))
 	for i, g := range groups {
@@ -298,8 +297,8 @@ func kindsOf(groups []bourse.Group) string {
 	return strings.Join(list, ", ")
 }
 
-// taken is what people call a reservation of the state: by its end, for the state
-// keeps no names.
+// taken describes a reservation of the state by its end, because the state keeps no
+// names.
 func (q *liveQueue) taken(r *backfill.Reserved) string {
 	if r.End >= bourse.MaxTime {
 		return "of nodes that are not up"
@@ -312,7 +311,7 @@ func (q *liveQueue) taken(r *backfill.Reserved) string {
 	return "of what the look does not show"
 }
 
-// called is what people call a job of the state: its number.
+// called is the name of a job of the state: its number.
 func (q *liveQueue) called(id int64) string {
 	if j := q.job(id); j != nil {
 		return j.Number

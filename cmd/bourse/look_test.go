@@ -86,13 +86,13 @@ func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
 	t.Parallel()
 	whole := strings.Replace(busyLook, "ENDED", "", 1)
 	for _, c := range []struct{ old, new, want string }{
-		{whole, "", "must be JSON such as"},
+		{whole, "", "must be JSON of the form"},
 		{whole, "[]", "is not an object"},
 		{`"at": 1000000`, `"at": "x"`, "not a number"},
 		{`"at": 1000000`, `"at": -5`, "at: time -5: must be seconds since 1970"},
 		{`"at": 1000000, `, ``, `"at" is missing`},
 		{`"reservations": []`, `"reservations": null`, "reservations: null is not an array"},
-		{`"reservations": []`, `"reservation": []`, `"reservation" is unknown; known are at, source`},
+		{`"reservations": []`, `"reservation": []`, `"reservation" is unknown; must be one of at, source`},
 		{`"reservations": []`, `"reservations": [{"name": "r", "start": 5, "end": 5, "nodes": []}]`, "reservations[0]: end 5 is not after start 5"},
 		{`"name": "n2"`, `"name": "n1"`, `nodes[1]: "n1" is nodes[0] too`},
 		{`"name": "n2"`, `"name": ""`, "nodes[1]: it has no name"},

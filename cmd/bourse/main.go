@@ -1,5 +1,5 @@
-// Command bourse is the one binary: it reads the command line, wires the
-// packages together and is the only place that exits.
+// Command bourse is the project's only binary. It reads the command line, wires the
+// packages together, and is the only place that calls os.Exit.
 package main
 
 import (
@@ -25,8 +25,8 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// wordsOf is an error for people: of a file the name and what is wrong with it, without
-// what the program wanted of the system.
+// wordsOf is the text of an error for users. An error about a file names the file and the
+// problem, without the system call that failed.
 func wordsOf(err error) string {
 	words := err.Error()
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -40,8 +40,7 @@ type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
-// failed marks err as "refused or failed". What is not marked is bad usage or
-// bad input.
+// failed marks err as "refused or failed". Unmarked errors are bad usage or bad input.
 func failed(err error) error {
 	if err == nil {
 		return nil

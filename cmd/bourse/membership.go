@@ -13,24 +13,24 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// membership is the part that a process has in one VO: the node by which that reaches it.
+// membership is a process's part in one VO: the node through which the VO reaches it.
 type membership struct {
-	vo     string     // of several; "": there is one
-	cfg    configs.VO // of several
+	vo     string     // if there are several VOs; else ""
+	cfg    configs.VO // if there are several VOs
 	listen configs.Endpoint
 	gossip configs.Gossip
 	tls    configs.TLS
 	store  *certificate.Store // nil: plain text on loopback
-	guard  *live.Guard        // nil as well
+	guard  *live.Guard        // nil likewise
 	node   *live.Node
 }
 
-// membership is that of a process in its one VO.
+// membership returns the membership of a process in its only VO.
 func (p *process) membership() *membership {
 	return &membership{listen: p.cfg.Listen, gossip: p.cfg.Gossip, tls: p.cfg.TLS}
 }
 
-// certified loads the certificate by which a process is a member, if it has one.
+// certified loads the certificate of a membership, if it has one.
 func (p *process) certified(m *membership) (err error) {
 	if m.tls.Plain {
 		return nil
@@ -69,8 +69,8 @@ func (p *process) load(t configs.TLS, kept string) (*certificate.Store, error) {
 	return store, nil
 }
 
-// ofSeveral has the process of a site be in several VOs. The API, if there is one, is for
-// those whom the site's own authority vouches for: operators of a VO have no say there.
+// ofSeveral makes a site's process a member of several VOs. Its API, if any, is only for
+// members certified by the site's own authority: operators of a VO have no rights there.
 func (p *process) ofSeveral(list []configs.VO) (err error) {
 	if p.cfg.HTTP != "" {
 		if p.store, err = p.load(p.cfg.TLS, p.folder(p.name)+".revoked"); err != nil {
@@ -88,27 +88,27 @@ func (p *process) ofSeveral(list []configs.VO) (err error) {
 	return nil
 }
 
-// ofVO is the part that a process is to have in one of several VOs.
+// ofVO makes the membership in one of several VOs.
 func ofVO(v *configs.VO) *membership {
 	return &membership{vo: v.Name, cfg: *v, listen: v.Listen, gossip: v.Gossip, tls: v.TLS}
 }
 
-// notOwn refuses a VO by whose authority the site's own operators are known.
+// notOwn refuses a VO whose authority also certifies the site's own operators.
 func (p *process) notOwn(vo string) error {
 	if p.store == nil || p.store.Identity().VO != vo {
 		return nil
 	}
-	return fmt.Errorf("%s is of the VO %s, whose operators would be the site's: [tls] must name a certificate of an authority of the site's own (bourse ca init), or leave [http] out", p.cfg.TLS.Certificate, vo)
+	return fmt.Errorf("%s is a certificate of the VO %s, so the VO's operators would be operators of this site: [tls] must name a certificate of the site's own authority (bourse ca init), or leave [http] out", p.cfg.TLS.Certificate, vo)
 }
 
-// members are the parts that the process has in its VOs at present.
+// members returns the present memberships of the process.
 func (p *process) members() []*membership {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	return p.in
 }
 
-// voNames are the VOs that the process is a member of at present.
+// voNames lists the VOs that the process is a member of at present.
 func (p *process) voNames() (list []string) {
 	for _, m := range p.members() {
 		list = append(list, m.gossip.VO)
@@ -116,12 +116,12 @@ func (p *process) voNames() (list []string) {
 	return list
 }
 
-// brokers are those that the process has heard of, by the names that its agent knows
-// them by.
+// brokers lists the brokers that the process has heard of, by the names that its agent
+// uses for them.
 func (p *process) brokers() (list []string) {
 	for _, m := range p.members() {
 		if m.node == nil {
-			continue // it has not joined yet
+			continue // not joined yet
 		}
 		for _, x := range m.node.Members() {
 			name, is := strings.CutPrefix(string(x.Agent), "broker:")
@@ -139,14 +139,14 @@ func (p *process) brokers() (list []string) {
 	return list
 }
 
-// become says which those are from now on. A list that was handed out stays as it is.
+// become replaces the memberships. A list returned by members does not change.
 func (p *process) become(list []*membership) {
 	p.changing.Lock()
 	p.in = list
 	p.changing.Unlock()
 }
 
-// enter joins the others of a VO.
+// enter joins the other members of a VO.
 func (p *process) enter(m *membership) error {
 	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: m.listen.Address, Advertise: m.listen.Advertise,
 		Plain: m.tls.Plain, Known: p.known, Held: p.peers != nil, Log: p.logOf(m),
@@ -175,8 +175,8 @@ func (p *process) enter(m *membership) error {
 	return err
 }
 
-// enterAll joins all VOs. One of several that cannot be joined, because its certificate
-// has expired or its address is taken, does not keep the site from the others.
+// enterAll joins all VOs. If a site has several and one cannot be joined, because its
+// certificate has expired or its address is taken, the site still joins the others.
 func (p *process) enterAll() error {
 	if p.vos == nil {
 		return p.enter(p.in[0])
@@ -202,16 +202,16 @@ func (p *process) enterAll() error {
 	return nil
 }
 
-// begin has the agents begin once the clock may be trusted.
+// begin starts the agents once the clock can be trusted.
 func (p *process) begin(ctx context.Context) error {
 	begun := make(chan error, len(p.in))
 	for _, m := range p.in {
 		go func() { begun <- m.node.Begin(ctx, time.Duration(p.cfg.Clock.Wait)*time.Millisecond) }()
 	}
-	return <-begun // of several VOs, those go on whose members have another time
+	return <-begun // with several VOs one is enough: the others keep comparing clocks
 }
 
-// waiting says why the agents have not begun.
+// waiting returns why the agents have not begun.
 func (p *process) waiting() (err error) {
 	for _, m := range p.members() {
 		if err = m.node.Waiting(); err == nil {
@@ -221,7 +221,7 @@ func (p *process) waiting() (err error) {
 	return err
 }
 
-// leaveAll says goodbye to everybody and stops the host.
+// leaveAll tells all VOs that the process leaves, and stops the host.
 func (p *process) leaveAll(ctx context.Context) error {
 	in := p.members()
 	left := make(chan error, len(in))

@@ -12,26 +12,26 @@ import (
 	"github.com/bourse-grid/bourse/cluster/managed"
 )
 
-// clusterMetrics tells what the reconciler of a cluster of real nodes has done.
+// clusterMetrics collects what the reconciler of a cluster of real nodes has done.
 type clusterMetrics struct {
 	p       *process
 	cluster agents.ID
 	counts  func() managed.Counts
 }
 
-// Describe leaves the collector unchecked: which commands there are depends on what
-// was asked.
+// Describe leaves the collector unchecked: its labels depend on the commands given so
+// far.
 func (clusterMetrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect reads the counts between two steps. A cluster that does not answer within
-// two seconds has none.
+// Collect reads the counts between two steps. It sends none if the cluster does not
+// answer within two seconds.
 func (m clusterMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
 	var c managed.Counts
 	err := m.p.host.View(ctx, m.cluster, func(bourse.Time, agents.Agent) {
 		c = m.counts()
-		given := map[agents.CommandVerb]map[agents.Outcome]int{} // the maps are the agent's
+		given := map[agents.CommandVerb]map[agents.Outcome]int{} // a copy: the maps belong to the agent
 		for verb, outcomes := range c.Commands {
 			given[verb] = maps.Clone(outcomes)
 		}
@@ -40,16 +40,16 @@ func (m clusterMetrics) Collect(ch chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	count(ch, "bourse_cluster_looks_total", "Looks at the resource manager, by whether they have failed.", uint64(c.Looks), "failed", "no")
-	count(ch, "bourse_cluster_looks_total", "Looks at the resource manager, by whether they have failed.", uint64(c.LooksFailed), "failed", "yes")
+	count(ch, "bourse_cluster_looks_total", "Looks at the resource manager, by whether they failed.", uint64(c.Looks), "failed", "no")
+	count(ch, "bourse_cluster_looks_total", "Looks at the resource manager, by whether they failed.", uint64(c.LooksFailed), "failed", "yes")
 	for verb, outcomes := range c.Commands {
 		for outcome, n := range outcomes {
-			count(ch, "bourse_cluster_commands_total", "Commands to the resource manager, by how they went.", uint64(n), "command", string(verb), "outcome", string(outcome))
+			count(ch, "bourse_cluster_commands_total", "Commands to the resource manager, by outcome.", uint64(n), "command", string(verb), "outcome", string(outcome))
 		}
 	}
-	count(ch, "bourse_cluster_not_created_total", "Legs for which there was room by the last look, and whose reservation the resource manager has denied.", uint64(c.NotCreated))
-	count(ch, "bourse_cluster_orphans_total", "Reservations and jobs that bore a name of ours, belonged to no leg and were deleted.", uint64(c.Orphans))
-	count(ch, "bourse_cluster_remade_total", "Reservations that had gone from the resource manager and were made again.", uint64(c.Remade))
-	count(ch, "bourse_cluster_submitted_again_total", "Work that had gone from the resource manager before it began and was submitted again.", uint64(c.Submitted))
+	count(ch, "bourse_cluster_not_created_total", "Legs whose reservation the resource manager denied although the last look showed room.", uint64(c.NotCreated))
+	count(ch, "bourse_cluster_orphans_total", "Reservations and jobs with a name of Bourse's that belonged to no leg and were deleted.", uint64(c.Orphans))
+	count(ch, "bourse_cluster_remade_total", "Reservations that disappeared from the resource manager and were made again.", uint64(c.Remade))
+	count(ch, "bourse_cluster_submitted_again_total", "Work that disappeared from the resource manager before it began and was submitted again.", uint64(c.Submitted))
 	count(ch, "bourse_cluster_lost_total", "Legs that were lost.", uint64(c.Lost))
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// mirrorWait is how long what is answered waits for the second copy at most.
+// mirrorWait is how long an answer waits for the second copy at most.
 const mirrorWait = 10 * time.Second
 
-// mirrored is the journal of an agent that is kept twice.
+// mirrored is the journal of an agent, kept twice.
 type mirrored struct {
 	agent agents.ID
 	disk  *journal.Mirror
 }
 
-// mirror has the journal of an agent kept a second time, if the process's file says so.
+// mirror adds a second copy to the journal of an agent, if the process's file asks for it.
 func (p *process) mirror(id agents.ID, main *journal.Folder) (journal.Disk, error) {
 	place := mirrorPlace(&p.cfg.Journal)
 	if place == "" {
@@ -46,14 +46,14 @@ func (p *process) mirror(id agents.ID, main *journal.Folder) (journal.Disk, erro
 			case errors.Is(s.Err, journal.ErrFenced):
 				select {
 				case p.fence <- fmt.Errorf("%s: %w", id, s.Err):
-				default: // that is known
+				default: // already reported
 				}
 			case !s.Current:
 				log.Error().Err(s.Err).Msg("the journal has one copy: its mirror is behind")
 			case s.Took > 0 && s.Failures == 0:
-				log.Warn().Uint64("facts", s.Took).Msg("the mirror had more than the journal here, which nobody was told of yet: taken over")
+				log.Warn().Uint64("facts", s.Took).Msg("the mirror had records that the journal here lacked and that no peer had seen: copied from the mirror")
 			case s.Differed > 0 && s.Failures == 0:
-				log.Warn().Int("segments", s.Differed).Msg("the mirror had other records than the journal here, which counts: they are written anew; if this comes again, one of the two disks is to be doubted")
+				log.Warn().Int("segments", s.Differed).Msg("the mirror had different records from the journal here and was rewritten from it; if this happens again, suspect one of the two disks")
 			default:
 				log.Info().Msg("the journal is kept twice")
 			}
@@ -65,10 +65,10 @@ func (p *process) mirror(id agents.ID, main *journal.Folder) (journal.Disk, erro
 	return m, nil
 }
 
-// mirrorPlace is where second copies are; "": nowhere.
+// mirrorPlace is where second copies are kept; "": nowhere.
 func mirrorPlace(j *configs.Journal) string { return cmp.Or(j.MirrorHost, j.MirrorDir) }
 
-// mirrorOpener says how the second copy of an agent's journal is opened.
+// mirrorOpener returns a function that opens the second copy of an agent's journal.
 func (p *process) mirrorOpener(id agents.ID) (func(string) (journal.Disk, error), error) {
 	name, j := mirror.Folder(id), &p.cfg.Journal
 	if j.MirrorHost == "" {
@@ -86,7 +86,7 @@ func (p *process) mirrorOpener(id agents.ID) (func(string) (journal.Disk, error)
 	}, nil
 }
 
-// dialMirror returns no disk at all with an error.
+// dialMirror opens a mirror on a host. With an error it returns a nil interface.
 func dialMirror(host string, store *certificate.Store, name, claim string) (journal.Disk, error) {
 	d, err := mirror.Open(host, store, mirrorWait, name, claim)
 	if err != nil {
@@ -95,11 +95,11 @@ func dialMirror(host string, store *certificate.Store, name, claim string) (jour
 	return d, nil
 }
 
-// openMirrorFolder opens a folder below one that must exist: a disk that is not mounted
-// must not be taken for an empty one.
+// openMirrorFolder opens a folder inside dir. It does not create dir, so that an unmounted
+// disk is not taken for an empty one.
 func openMirrorFolder(dir, name string) (journal.Disk, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, errors.Join(err, fmt.Errorf("%s must be a folder that exists; is its disk mounted?", dir))
+		return nil, errors.Join(err, fmt.Errorf("%s: must be an existing folder; is its disk mounted?", dir))
 	}
 	folder, err := journal.OpenFolder(filepath.Join(dir, name))
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *process) closeMirrors() {
 	}
 }
 
-// mirrorState is that of the journal whose second copy is behind, or of any.
+// mirrorState returns the state of a mirror: of one that is behind, if there is one.
 func (p *process) mirrorState() *web.Mirror {
 	var out *web.Mirror
 	for _, m := range p.twice {

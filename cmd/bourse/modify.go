@@ -29,18 +29,18 @@ func newModify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "modify ID",
 		Short: "Ask for another window for a placed job",
-		Long: `Modify asks for another window for a job that is placed and has not started: both
-or neither, the old one stands until the new one is confirmed. What it has cost
-comes back, up to the price of the new one; what the site's schedule would have
-kept of it is kept of the new one, if that is given up. While another change of
-the job is under way, a repair included, it is refused.
+		Long: `Modify asks for another window for a placed job that has not started. The job keeps
+its old window until the new one is confirmed, so it never ends up without one. The
+old price is credited, up to the price of the new window; if the job then gives up
+the new window, the site keeps what its schedule would have kept of the old one.
+Modify is refused while another change of the job, such as a repair, is under way.
 
-Where only the choice differs that a job on one site leaves it (--flexible, --fix),
-the job stays where it lies. More choice is cheaper; who takes choice back pays
-the discount that is no longer earned, and the site's surcharge. The new price is
-at most the job's budget.
+If only the freedom changes that a job leaves its single site (--flexible, --fix),
+the job keeps its window. More freedom is cheaper; taking freedom back costs the
+discount that is no longer earned, and the site's surcharge. The new price is at
+most the job's budget.
 
-ID is a job's identity, or its name where only one job has it.`,
+ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse modify wave --flexible 4h\n  bourse modify wave --flexible 0s\n  bourse modify wave --deadline 12h --budget 120",
 		Args:    arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,22 +48,22 @@ ID is a job's identity, or its name where only one job has it.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.flexible, optional(asDuration), "flexible", nil, "its window on one site may start up to this much later")
-	addFlag(cmd, &c.fix, optional(asPart), "fix", nil, "the share of its wait after which it is fixed, above 0 and up to 1")
+	addFlag(cmd, &c.flexible, optional(asDuration), "flexible", nil, "the site may start it up to this much later")
+	addFlag(cmd, &c.fix, optional(asPart), "fix", nil, "share of its wait after which its start is fixed, above 0, at most 1")
 	addFlag(cmd, &c.alternatives, optional(asPart), "alternatives", nil, "how far outside its window a site may offer another place, as a share of its runtime")
-	addFlag(cmd, &c.ready, asMoment, "ready", "", "starts no sooner: a span from now, or RFC 3339")
-	addFlag(cmd, &c.deadline, asMoment, "deadline", "", "has ended by then: a span from now, or RFC 3339")
+	addFlag(cmd, &c.ready, asMoment, "ready", "", "earliest start: a span from now, or RFC 3339")
+	addFlag(cmd, &c.deadline, asMoment, "deadline", "", "latest end: a span from now, or RFC 3339")
 	addFlag(cmd, &c.length, optional(asDuration), "length", nil, "runtime at performance 1")
 	addFlag(cmd, &c.budget, optional(asCredits), "budget", nil, "credits for the whole job")
 	addFlag(cmd, &c.price, optional(asPrice), "max-price", nil, "credits per node-hour")
-	addFlag(cmd, &c.nodes, asNumber, "nodes", 0, "how many at once")
+	addFlag(cmd, &c.nodes, asNumber, "nodes", 0, "number of nodes")
 	return cmd
 }
 
 func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error {
 	m := c.modification()
 	if m == (web.Modification{}) {
-		return errors.New("nothing to change; say for instance --flexible 4h")
+		return errors.New("nothing to change; give a flag, such as --flexible 4h")
 	}
 	api, err := c.broker()
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error
 	return nil
 }
 
-// modification is what the flags that are given ask for.
+// modification is the change that the given flags ask for.
 func (c *modifyCommand) modification() web.Modification {
 	m := web.Modification{Ready: c.ready, Deadline: c.deadline}
 	if c.flexible != nil {

@@ -23,17 +23,18 @@ func newOffers() *cobra.Command {
 	steps := 6
 	cmd := &cobra.Command{
 		Use:   "offers [SITE | ID]",
-		Short: "Show what sites offered over time; answer one for a job's place",
-		Long: `Offers shows what each group of nodes offered when the broker last asked, which
-is when a cycle last had jobs to place: how many nodes can be reserved from each
-instant on (free), and how many at base price (clear). It is data of that moment
-and no promise.
+		Short: "Show what sites offer, or answer a site's request to shift a job",
+		Long: `Offers shows what each group of nodes offered when the broker last asked, in the
+last cycle that had jobs to place: how many nodes could be reserved from each time
+on (free), and how many of them at base price (clear). The figures are of that
+moment and not a promise.
 
-With the identity or name of a job, what sites offer for its place: a site may ask
-for that, against a payment and for another place nearby, so that somebody else
-fits in. --accept N has the job shifted as offer N says, and its price falls by the
-payment; --reject N leaves it where it is, and so does no answer. A site whose
-name a job has too is shown as the site, unless there is an answer.`,
+With the identity or name of a job, it shows what sites offer for shifting the job.
+A site may offer a payment and another window nearby to make room for someone else.
+--accept N shifts the job as in offer N and lowers its price by the payment.
+--reject N keeps the job where it is; no answer does the same. If a site and a job
+have the same name, the argument means the site, unless --accept or --reject is
+given.`,
 		Example: "  bourse offers\n  bourse offers north --steps 50\n  bourse offers wave\n  bourse offers wave --accept 1",
 		Args:    arguments(0, 1, "at most one site or job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,9 +55,9 @@ name a job has too is shown as the site, unless there is an answer.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &steps, asNumber, "steps", steps, "steps to show of each group")
+	addFlag(cmd, &steps, asNumber, "steps", steps, "time steps to show for each group")
 	addFlag(cmd, &accept, asNumber, "accept", 0, "accept the offer of this number for a job")
-	addFlag(cmd, &reject, asNumber, "reject", 0, "reject it")
+	addFlag(cmd, &reject, asNumber, "reject", 0, "reject the offer of this number for a job")
 	return cmd
 }
 
@@ -76,7 +77,7 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 		return writeJSON(out, list)
 	}
 	if len(list.Offers) == 0 {
-		_, err := fmt.Fprintln(out, "No site has offered anything yet; they are asked when a job is to be placed.")
+		_, err := fmt.Fprintln(out, "No offers yet: the broker asks sites when it has a job to place.")
 		return err
 	}
 	now := time.Now()
@@ -98,8 +99,7 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 	return err
 }
 
-// priceThen is the price of an offer at a later step, "" where it is the same at all
-// hours.
+// priceThen is the price of an offer at a later step, "" if the price never changes.
 func priceThen(o *web.Offer, at web.Instant) any {
 	if len(o.Prices) == 0 {
 		return ""
@@ -114,7 +114,7 @@ func priceThen(o *web.Offer, at web.Instant) any {
 	return price
 }
 
-// jobOffers shows what sites offer for a job's place.
+// jobOffers shows what sites offer for shifting a job.
 func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error {
 	api, err := c.broker()
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error
 	list, err := api.ShiftOffers(ctx, id)
 	var p *client.Problem
 	if errors.As(err, &p) && p.Status == http.StatusNotFound {
-		return failed(fmt.Errorf("neither a site nor a job of yours is named %q", id))
+		return failed(fmt.Errorf("no site and no job of yours is named %q", id))
 	}
 	if err != nil {
 		return refused(err)
@@ -132,7 +132,7 @@ func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error
 		return writeJSON(out, list)
 	}
 	if len(list.Offers) == 0 {
-		_, err := fmt.Fprintf(out, "Nobody has asked for the place of %s.\n", id)
+		_, err := fmt.Fprintf(out, "No site has asked to shift %s.\n", id)
 		return err
 	}
 	now := time.Now()
@@ -157,11 +157,11 @@ func (c *calling) answerOffer(ctx context.Context, id string, accept, reject int
 	n := max(accept, reject)
 	switch {
 	case both:
-		return errors.New("--accept and --reject: give one of them")
+		return errors.New("give either --accept or --reject")
 	case id == "":
-		return errors.New("name the job whose offer is answered")
+		return errors.New("name the job whose offer you answer")
 	case n < 1:
-		return fmt.Errorf("offer %d: must be the number of one that bourse offers %s shows", min(accept, reject), id)
+		return fmt.Errorf("offer %d: must be the number of an offer that bourse offers %s shows", min(accept, reject), id)
 	}
 	api, err := c.broker()
 	if err != nil {

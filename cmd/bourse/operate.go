@@ -20,8 +20,7 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// The commands by which an operator runs a site. Each ends with how the site
-// stands then.
+// The commands with which an operator runs a site. Each prints the site's new state.
 
 // wish builds a command that asks something of the site named first.
 func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error)) *cobra.Command {
@@ -51,10 +50,11 @@ func newDrain() *cobra.Command {
 	var resume bool
 	cmd := wish(&c, &cobra.Command{
 		Use:   "drain SITE",
-		Short: "Have a site take nothing new, for an upgrade or for good",
-		Long: `Drain has a site refuse offers and new legs until a time, or until --resume. What
-is held, committed or runs goes on, and so do local jobs. A later drain takes
-the place of an earlier one; a restart of the site does not end it.`,
+		Short: "Stop a site from accepting new work",
+		Long: `Drain makes a site refuse new work (requests for offers, and new legs) until a given
+time, or until --resume. Legs that are held, committed or running go on, and so do
+local jobs. A later drain replaces an earlier one. A drain survives a restart of the
+site.`,
 		Example: "  bourse drain north --until 2h --why \"new switch\"\n  bourse drain north --until 2026-03-01T18:00:00Z\n  bourse drain north --resume",
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
@@ -64,7 +64,7 @@ the place of an earlier one; a restart of the site does not end it.`,
 		return api.Drain(ctx, w)
 	})
 	addFlag(cmd, &w.Until, asMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
-	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
+	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
 	cmd.Flags().BoolVar(&resume, "resume", false, "end the drain")
 	cmd.MarkFlagsMutuallyExclusive("until", "resume")
 	return cmd
@@ -77,15 +77,15 @@ func newMaintenance() *cobra.Command {
 	var cancel bool
 	cmd := wish(&c, &cobra.Command{
 		Use:   "maintenance SITE NAME",
-		Short: "Take nodes of a site out of service over a window",
-		Long: `Maintenance announces a window in which nodes of a group are out of service:
-nothing is offered or started on them. Where running jobs, reservations or legs
-are in the way it is refused as busy, unless --force has them give way: local
-jobs are killed, committed legs are lost with refund and penalty, and their
-brokers look for others in their place.
+		Short: "Take nodes of a site out of service for some time",
+		Long: `Maintenance announces a window in which nodes of a group are out of service: the
+site offers and starts nothing on them. If running jobs, reservations or legs are in
+the way, it is refused as busy, unless you give --force: then local jobs are killed,
+committed legs are lost with refund and penalty, and their brokers look for
+replacements.
 
-NAME is the operator's; one name is one window until its end. With
---cancel the nodes are given back, before or during the window.`,
+You choose NAME; until the window ends, the same name means the same window. With
+--cancel the nodes return to service, before or during the window.`,
 		Example: "  bourse maintenance north disks --group main --nodes 8 \\\n      --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
 			"  bourse maintenance north disks --group main --end 4h --force\n  bourse maintenance north disks --cancel",
 		Args: arguments(2, 2, "a site and a name for the window"),
@@ -100,12 +100,12 @@ NAME is the operator's; one name is one window until its end. With
 	})
 	f := cmd.Flags()
 	addFlag(cmd, &w.Group, asNodeGroup, "group", "", "group of nodes")
-	addFlag(cmd, &w.Nodes, asNumber, "nodes", 0, "how many of them (default all)")
-	addFlag(cmd, &w.Start, asMoment, "start", "", "a span from now such as 2h, or RFC 3339 (default now)")
+	addFlag(cmd, &w.Nodes, asNumber, "nodes", 0, "number of nodes (default: all of the group)")
+	addFlag(cmd, &w.Start, asMoment, "start", "", "a span from now such as 2h, or RFC 3339 (default: now)")
 	addFlag(cmd, &w.End, asMoment, "end", "", "a span from now such as 6h, or RFC 3339")
-	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
-	f.BoolVar(&w.Force, "force", false, "have what is in the way give way")
-	f.BoolVar(&cancel, "cancel", false, "give the nodes back")
+	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
+	f.BoolVar(&w.Force, "force", false, "kill or drop the work that is in the way")
+	f.BoolVar(&cancel, "cancel", false, "return the nodes to service")
 	return cmd
 }
 
@@ -116,12 +116,13 @@ func newClose() *cobra.Command {
 	cmd := wish(&c, &cobra.Command{
 		Use:   "close SITE",
 		Short: "Close a site to a VO or a user",
-		Long: `Close has a site take no new legs of a VO (the name of its broker), of a user of
-any VO, or, with both, of that user of that VO. What they hold goes on. It is
-told to those who are refused, and ended by bourse open with the same names.
+		Long: `Close makes a site refuse new legs of a VO (given by the name of its broker), of a
+user of any VO, or, with both flags, of that user of that VO. Legs that they already
+hold go on. Brokers are told why they are refused. End it with bourse open and the
+same names.
 
-A VO that the site has not heard of is refused with those that it knows, unless
---ahead says that it is still to come.`,
+If the site does not know the VO, close fails and lists the VOs that it knows, unless
+you add --ahead for a VO that is yet to come.`,
 		Example: "  bourse close north --vo vo2 --why \"unpaid\"\n  bourse close north --user ben",
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
@@ -132,8 +133,8 @@ A VO that the site has not heard of is refused with those that it knows, unless
 	})
 	addFlag(cmd, &w.VO, asVO, "vo", "", "the VO, by the name of its broker")
 	addFlag(cmd, &w.User, asUser, "user", "", "the user")
-	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
-	cmd.Flags().BoolVar(&w.Ahead, "ahead", false, "also to a VO that the site has not heard of yet")
+	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
+	cmd.Flags().BoolVar(&w.Ahead, "ahead", false, "allow a VO that the site does not know yet")
 	return cmd
 }
 
@@ -144,13 +145,13 @@ func newOpen() *cobra.Command {
 	cmd := wish(&c, &cobra.Command{
 		Use:   "open SITE",
 		Short: "Open a site to a VO or a user again",
-		Long: `Open ends what bourse close with the same --vo and --user has begun. A drain is
-ended by bourse drain --resume.`,
+		Long: `Open undoes bourse close with the same --vo and --user. To end a drain, use
+bourse drain --resume.`,
 		Example: "  bourse open north --vo vo2",
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, as they were given to bourse close; a drain is ended by bourse drain with --resume")}
+			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, the same as for bourse close; to end a drain, use bourse drain --resume")}
 		}
 		s, err := api.Site(ctx)
 		if err != nil {
@@ -166,8 +167,8 @@ ended by bourse drain --resume.`,
 	return cmd
 }
 
-// notClosed says that there is nothing to open, and what there is: names are easily
-// mistyped.
+// notClosed is the error that there is nothing to open. It lists what is closed, because
+// names are easily mistyped.
 func notClosed(s *web.SiteState, w web.OpenWish) error {
 	name := func(vo, user string) string {
 		return strings.Join(slices.DeleteFunc([]string{flagged("--vo ", vo), flagged("--user ", user)}, func(s string) bool { return s == "" }), " ")
@@ -189,7 +190,7 @@ func flagged(before, s string) string {
 	return before + s
 }
 
-// printSite shows how a site stands.
+// printSite shows the state of a site.
 func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 	for _, line := range s.Sentences(func(i web.Instant) string { return moment(i, now) }) {
 		fmt.Fprintln(out, line)
@@ -216,7 +217,7 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 		for _, v := range s.Shares {
 			state := ""
 			if v.LetGo {
-				state = "let go: not heard any more"
+				state = "let go: no longer heard"
 			}
 			w.AppendRow(table.Row{cmp.Or(v.VO, "all"), percent(v.Share), percent(v.Held), state})
 		}

@@ -7,18 +7,17 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// output is where results go. Words that users and peers have given are among
-// them, so that nothing is let through that a terminal takes for a command, be it
-// text or JSON. It remembers that results could not be written, as on a full disk:
-// then the command has failed, whether it looked or not.
+// output is where results go, as text or JSON. They include words from users and peers, so
+// it escapes whatever a terminal would take for a command. It remembers a failed write,
+// such as on a full disk: then the command has failed, even if it ignored the error.
 type output struct {
 	w    io.Writer
 	err  error
-	part []byte // of a character that the last write has begun
+	part []byte // of a character that the last write began
 	buf  []byte
 }
 
-// Write fails for good at the first error.
+// Write writes the escaped text. After the first error every call fails.
 func (o *output) Write(b []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
@@ -37,7 +36,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush writes what of a character has come and is not whole.
+// flush writes the part of an incomplete character that is left.
 func (o *output) flush() {
 	if o.err == nil && len(o.part) > 0 {
 		o.put(o.part)
@@ -50,7 +49,7 @@ func (o *output) put(text []byte) {
 	_, o.err = o.w.Write(o.buf)
 }
 
-// plain reports whether a text is of common characters only, as most is.
+// plain reports whether a text has only common characters, as most texts do.
 func plain(b []byte) bool {
 	for _, c := range b {
 		if (c < ' ' || c > '~') && c != '\n' && c != '\t' {
@@ -60,8 +59,8 @@ func plain(b []byte) bool {
 	return true
 }
 
-// begun is where the character begins that a text ends within; its length if it
-// ends after one.
+// begun returns where an incomplete character at the end of a text begins, or the length
+// of the text if its last character is complete.
 func begun(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
@@ -74,5 +73,5 @@ func begun(text []byte) int {
 	return len(text)
 }
 
-// visible is a text as a terminal may show it.
+// visible escapes a text so that a terminal can show it safely.
 func visible(s string) string { return string(bourse.AppendVisible(nil, []byte(s))) }

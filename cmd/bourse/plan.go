@@ -25,13 +25,13 @@ func newPlan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan PROBLEM.json",
 		Short: "Find alternatives and select one for each job, under the limits",
-		Long: `Plan finds the alternatives of a batch (see bourse search) and takes one for
-each job: the least sum of times or the least finish under the budget limit B*,
-or the least cost under the time limit T*. Without --time-limit T* is the sum of
-the jobs' mean times; without --budget B* is the most that a selection within T*
-can cost. A limit that is given always binds.
+		Long: `Plan finds the alternatives of a batch (see bourse search) and selects one for each
+job: with the least sum of times or the earliest finish within the budget limit B*,
+or with the least cost within the time limit T*. Without --time-limit, T* is the sum
+of the jobs' mean times; without --budget, B* is the most that a selection within T*
+can cost. A limit given by flag always applies.
 
-Exit status 1 if a given limit leaves no selection.`,
+Exit status 1 if no selection is within a given limit.`,
 		Example: "  bourse plan problem.json --algorithm amp --minimize cost\n" +
 			"  bourse plan problem.json --minimize time --budget 1500 --pareto",
 		Args: oneProblem,
@@ -94,7 +94,7 @@ func newPlanning(p *problem, r search.Result, goal selection.Goal, limits select
 	return v
 }
 
-// planAnswer is the JSON of a plan; null stands for what is not there.
+// planAnswer is the JSON of a plan; null: none.
 type planAnswer struct {
 	searchAnswer
 	TimeLimit   bourse.Duration  `json:"timeLimit"`
@@ -163,7 +163,7 @@ func (v *planning) chosen(choice []int) orderedMap[int] {
 	return m
 }
 
-// saved is D = B* - C, nil where there is no B*.
+// saved is D = B* - C, nil if there is no B*.
 func (v *planning) saved(c bourse.Credits) *bourse.Credits {
 	if v.result.Limits.Cost == selection.Auto {
 		return nil
@@ -192,7 +192,7 @@ func (v *planning) print(out io.Writer) {
 	}
 	fmt.Fprintln(out)
 	if r.Grid {
-		fmt.Fprintln(out, "The bound on labels was reached: the selection is within the limits, but perhaps not the best.")
+		fmt.Fprintln(out, "The bound on labels was reached: the selection is within the limits, but may not be the best.")
 	}
 	if !v.pareto {
 		return
@@ -211,14 +211,14 @@ func (v *planning) print(out io.Writer) {
 		}
 		t.AppendRow(table.Row{f.Cost, f.Time, f.Finish, d, r.Limits.Time - f.Time, clip(choice, 36)})
 	}
-	fmt.Fprintf(out, "Pareto front of cost, time and finish (D, I below 0: outside the limits):\n%s\n", t.Render())
+	fmt.Fprintf(out, "Pareto front of cost, time and finish (D or I below 0: outside the limits):\n%s\n", t.Render())
 	if v.thinned {
 		fmt.Fprintln(out, "The bound on labels was reached: the front is thinned.")
 	}
 }
 
-// orderedMap is a JSON object whose keys keep their order: jobs stand in the
-// order of the file.
+// orderedMap is a JSON object that keeps the order of its keys: jobs appear in the order
+// of the file.
 type orderedMap[V any] struct {
 	keys   []string
 	values []V

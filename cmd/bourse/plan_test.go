@@ -118,7 +118,7 @@ func TestProblem_ErrorsNamePlaceAndRemedy(t *testing.T) {
 		{slot, strings.Replace(job, `"length": 5`, `"length": -5`, 1), "jobs[0].length"},
 		{slot, strings.Replace(job, `"length": 5`, `"length": NaN`, 1), "line 1"},
 		{slot, strings.Replace(job, `"length": 5`, `"length": 1e300`, 1), "jobs[0].length"},
-		{slot, strings.Replace(job, `"length": 5`, `"lenght": 5`, 1), `key "lenght" is unknown; known are name`},
+		{slot, strings.Replace(job, `"length": 5`, `"lenght": 5`, 1), `key "lenght" is unknown; must be one of name`},
 		{slot, strings.Replace(job, `"length": 5, `, ``, 1), `jobs[0]: "length" is missing`},
 		{slot, strings.Replace(job, `"maxPrice": 1`, `"maxPrice": -1`, 1), "jobs[0].maxPrice"},
 		{slot, strings.Replace(job, `, "maxPrice": 1`, ``, 1), `"maxPrice" is missing`},

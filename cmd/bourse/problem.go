@@ -21,7 +21,7 @@ type problem struct {
 	Jobs  []bourse.Request
 
 	named map[string]bool // the jobs so far
-	most  bourse.Credits  // that all jobs together could cost
+	most  bourse.Credits  // what all jobs together could cost at most
 }
 
 const (
@@ -48,8 +48,8 @@ func readProblem(name string, in io.Reader) (*problem, error) {
 	return p, nil
 }
 
-// parseProblem reads a PROBLEM.json. An error names the place, such as
-// jobs[2].nodes, what is wrong and what would be right.
+// parseProblem reads a PROBLEM.json. An error names the place, such as jobs[2].nodes, the
+// problem and the remedy.
 func parseProblem(b []byte) (*problem, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(b, &whole); err != nil {
@@ -76,7 +76,7 @@ func (p *problem) addSlot(o *object, index map[string]int32) error {
 	node := o.text("node")
 	o.value("start", "seconds", func(v string) (err error) { s.Start, err = bourse.ParseTime(v); return })
 	o.value("end", "seconds", func(v string) (err error) { s.End, err = bourse.ParseTime(v); return })
-	o.value("performance", "a number above 0, 1 being the speed at which lengths are stated", func(v string) (err error) {
+	o.value("performance", "a number above 0; lengths are stated for performance 1", func(v string) (err error) {
 		s.Performance, err = bourse.ParsePerformance(v)
 		return
 	})
@@ -107,7 +107,7 @@ func (p *problem) addJob(o *object) error {
 	o.value("nodes", "a whole number of nodes", func(v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 || n > maxNodes {
-			return fmt.Errorf("%s is not a whole number from 1 to %d", v, maxNodes)
+			return fmt.Errorf("%s: must be a whole number, 1 to %d", v, maxNodes)
 		}
 		r.Nodes = n
 		return nil
@@ -115,7 +115,7 @@ func (p *problem) addJob(o *object) error {
 	o.value("length", "seconds at performance 1", func(v string) error {
 		d, err := bourse.ParseDuration(v)
 		if err == nil && d <= 0 {
-			err = fmt.Errorf("%s is not above 0 seconds (a millisecond at least)", v)
+			err = fmt.Errorf("%s: must be at least one millisecond", v)
 		}
 		r.Length = d
 		return err
@@ -145,11 +145,11 @@ func (p *problem) addJob(o *object) error {
 		r.Budget = r.DefaultBudget()
 	}
 	if p.named[name] {
-		return fmt.Errorf("%s.name: %q names an earlier job too; names of a batch must differ", o.path, name)
+		return fmt.Errorf("%s.name: an earlier job is also named %q; names in a batch must differ", o.path, name)
 	}
 	p.most = p.most.Plus(max(r.Budget, r.DefaultBudget()))
 	if p.most > maxBatchCredits {
-		return fmt.Errorf("%s: the jobs up to this one may cost more than %v credits in all; lower maxPrice, length, nodes or budget", o.path, maxBatchCredits)
+		return fmt.Errorf("%s: the jobs up to this one may cost more than %v credits in total; lower maxPrice, length, nodes or budget", o.path, maxBatchCredits)
 	}
 	p.named[name] = true
 	p.Names = append(p.Names, name)
@@ -157,14 +157,14 @@ func (p *problem) addJob(o *object) error {
 	return nil
 }
 
-// jsonError gives the line of a syntax error, and what the text must be like.
+// jsonError adds the line of a syntax error and the form that the text must have.
 func jsonError(b []byte, err error, like string) error {
 	at := int64(len(b))
 	if s, ok := err.(*json.SyntaxError); ok {
 		at = s.Offset
 	}
 	line := 1 + bytes.Count(b[:min(at, int64(len(b)))], []byte("\n"))
-	return fmt.Errorf("line %d: %w; must be JSON such as %s", line, err, like)
+	return fmt.Errorf("line %d: %w; must be JSON of the form %s", line, err, like)
 }
 
 // object is one JSON object being read. The first error stays.
@@ -175,7 +175,7 @@ type object struct {
 	err    error
 }
 
-// readObject reads an object that may hold the known keys only.
+// readObject reads an object and refuses keys that are not known.
 func readObject(path string, raw json.RawMessage, known ...string) (*object, error) {
 	o := &object{path: path, fields: make(map[string]json.RawMessage)}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -189,7 +189,7 @@ func readObject(path string, raw json.RawMessage, known ...string) (*object, err
 		}
 		key := t.(string)
 		if _, twice := o.fields[key]; twice {
-			return nil, fmt.Errorf("%s: key %q stands twice; leave one", place(path), key)
+			return nil, fmt.Errorf("%s: key %q appears twice; remove one", place(path), key)
 		}
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
@@ -211,11 +211,11 @@ func place(path string) string {
 	return path
 }
 
-// keys refuses keys that are not known.
+// keys refuses unknown keys.
 func (o *object) keys(known ...string) error {
 	for _, key := range o.order {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("%s: key %q is unknown; known are %s", place(o.path), key, strings.Join(known, ", "))
+			return fmt.Errorf("%s: key %q is unknown; must be one of %s", place(o.path), key, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func (o *object) keys(known ...string) error {
 
 func (o *object) has(key string) bool { _, ok := o.fields[key]; return ok }
 
-// each hands over the objects of an array.
+// each calls do with each object of an array.
 func (o *object) each(key string, do func(*object) error) error {
 	raw, ok := o.fields[key]
 	if !ok {
@@ -245,7 +245,7 @@ func (o *object) each(key string, do func(*object) error) error {
 	return nil
 }
 
-// value parses a number; want says what is missing where it is not there.
+// value parses a number; want describes it, for the error if it is missing.
 func (o *object) value(key, want string, parse func(string) error) {
 	if o.err != nil {
 		return
@@ -282,7 +282,7 @@ func (o *object) text(key string) string {
 	return s
 }
 
-// shown is a value as an error shows it.
+// shown shortens a value for an error.
 func shown(raw json.RawMessage) string {
 	if len(raw) > 40 {
 		return string(raw[:37]) + "..."

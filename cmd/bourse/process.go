@@ -34,40 +34,40 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// patience is how long a process that is told to stop may take to finish what
-// its agents have begun.
+// patience is how long a process that is told to stop has to finish what its agents have
+// begun.
 const patience = 20 * time.Second
 
-// process is what the processes of sites and brokers have in common: a host with
-// its agents, their journals, the node that others reach it by, the API.
+// process is the common part of the processes of sites and brokers: a host with its
+// agents, their journals, the node through which others reach it, the API.
 type process struct {
 	cfg    *configs.Process
-	name   agents.ID // of the agent that others know it by
+	name   agents.ID // of the agent that others talk to
 	log    zerolog.Logger
 	store  *certificate.Store // of the API; nil: plain text on loopback
 	host   *live.Host
 	in     []*membership // at least one; members hands it out
-	vos    *live.VOs     // between the host and several; nil: there is one
+	vos    *live.VOs     // between the host and several VOs; nil: there is only one
 	api    api
-	peers  *live.Peers           // of a replica; nil: it is none
-	after  func(context.Context) // what goes on while the agents live; nil: nothing
-	before func()                // what comes first when it leaves; nil: nothing
+	peers  *live.Peers           // of a replica; nil: not a replica
+	after  func(context.Context) // runs while the agents live; nil: nothing
+	before func()                // the first step of leaving; nil: nothing
 	disks  []*journal.Folder
 	twice  []*mirrored                // journals with a second copy
-	fence  chan error                 // one of them belongs to another process now
+	fence  chan error                 // receives an error when a second copy belongs to another process
 	known  []agents.ID                // sites that a broker remembers
-	tells  []prometheus.Collector     // what there is to measure beside
-	token  atomic.Pointer[web.Tokens] // by which callers are known beside certificates; nil: they are not
-	child  io.Reader                  // whose end tells a child to stop; nil: it is nobody's
+	tells  []prometheus.Collector     // further metrics
+	token  atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
+	child  io.Reader                  // of a child process: its end means stop; nil: not a child
 
-	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it does not
-	changing sync.Mutex                                  // of in
-	rereads  sync.Mutex                                  // held while the file is read again
-	begun    bool                                        // under rereads: the agents have begun
-	ending   bool                                        // under rereads: nothing changes any more
+	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it cannot
+	changing sync.Mutex                                  // guards in
+	rereads  sync.Mutex                                  // held while the file is read again; guards begun and ending
+	begun    bool                                        // the agents have begun
+	ending   bool                                        // the process is stopping: no more rereading
 }
 
-// api is what answers users and operators.
+// api answers users and operators.
 type api interface {
 	Serve(net.Listener) error
 	Close(context.Context)
@@ -79,7 +79,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	ctx, unhook := p.untilTold(ctx)
 	defer unhook()
 	defer p.closeDisks()
-	hangups := p.hangups() // one that comes before the agents have begun waits for them
+	hangups := p.hangups() // a SIGHUP before the agents have begun waits for them
 	defer signal.Stop(hangups)
 	listener, err := p.listen()
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	if tuned {
 		debug.SetGCPercent(gcPercent(0))
 	}
-	debug.SetTraceback("crash") // a panic ends it by a signal: exit status 2 would say that its file is wrong
+	debug.SetTraceback("crash") // a panic ends the process by a signal: exit status 2 would mean a bad file
 	p.host = live.NewHost(live.Options{Log: p.log, Now: wallClock, Wait: true})
 	if err := p.start(ctx, begin); err != nil {
 		_ = p.host.Stop(ctx)
@@ -117,7 +117,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	p.rereads.Lock()
 	p.begun = true
 	p.rereads.Unlock()
-	debug.FreeOSMemory() // what the replay took, several times what is left of it
+	debug.FreeOSMemory() // the replay takes several times the memory of its result
 	if tuned {
 		go tuneCollector(ctx)
 	}
@@ -134,17 +134,17 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 	for {
 		select {
 		case <-ctx.Done():
-			unhook() // whoever asks twice does not want to wait
+			unhook() // a second signal ends the process at once
 			p.log.Info().Msg("stopping")
 			return failed(p.leave())
 		case <-hangups:
-			_, _ = p.reload(ctx) // logged there
+			_, _ = p.reload(ctx) // it logs its error
 		case err := <-p.host.Failed():
 			p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
 			p.abandon()
 			return failed(err)
 		case err := <-p.fence:
-			p.log.Error().Err(err).Msg("the process stops without a word")
+			p.log.Error().Err(err).Msg("the process stops without telling its peers")
 			p.abandon()
 			return failed(err)
 		case err := <-served:
@@ -159,9 +159,9 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 	}
 }
 
-// superseded hands over a later process of a broker's name. Of a site it may be
-// the wrong one that is later, and the protocol knows no way to tell: that is
-// logged, and left to its operator.
+// superseded receives a later process with the same broker's name. For sites it is nil:
+// the later process may be the wrong one, and the protocol cannot tell, so that case is
+// logged and left to the operator.
 func (p *process) superseded() <-chan live.Member {
 	if strings.HasPrefix(string(p.name), "broker:") && p.peers == nil {
 		return p.in[0].node.Superseded()
@@ -169,9 +169,9 @@ func (p *process) superseded() <-chan live.Member {
 	return nil
 }
 
-// untilTold ends the context when the process is told to stop: by a signal or,
-// where it is the child of another, by the end of its standard input. Ctrl-C in
-// a terminal reaches children too, and is then the parent's affair.
+// untilTold ends the context when the process is told to stop: by a signal or, if it is
+// a child process, by the end of its standard input. Ctrl-C in a terminal reaches
+// children too; they ignore it and leave it to the parent.
 func (p *process) untilTold(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.child == nil {
 		return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
@@ -185,7 +185,7 @@ func (p *process) untilTold(ctx context.Context) (context.Context, context.Cance
 	return ctx, cancel
 }
 
-// start brings the agents to life and joins the others.
+// start starts the agents and joins the other processes.
 func (p *process) start(ctx context.Context, begin func() error) error {
 	if err := begin(); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (p *process) start(ctx context.Context, begin func() error) error {
 	return p.enterAll()
 }
 
-// processFlags are those of both kinds of processes.
+// processFlags are the flags of both kinds of processes.
 type processFlags struct{ untilEOF bool }
 
 func (f *processFlags) add(cmd *cobra.Command) *cobra.Command {
@@ -207,8 +207,8 @@ func (f *processFlags) add(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// newProcess loads what the process of an agent needs to be known by.
-// vos are those that it is in, where there are several.
+// newProcess makes the process of an agent and loads its certificates. vos are the VOs of
+// a site that serves several.
 func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name agents.ID, vos ...configs.VO) (*process, error) {
 	p := &process{cfg: cfg, name: name}
 	if f.untilEOF {
@@ -229,7 +229,7 @@ func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name
 	return p, err
 }
 
-// logOf is the log of what concerns one VO.
+// logOf is the log for one VO.
 func (p *process) logOf(m *membership) zerolog.Logger {
 	if m.vo == "" {
 		return p.log
@@ -237,8 +237,8 @@ func (p *process) logOf(m *membership) zerolog.Logger {
 	return p.log.With().Str("vo", m.vo).Logger()
 }
 
-// visibleMessage has a console show no commands to itself: a message may hold words
-// of a peer. Other fields are quoted.
+// visibleMessage escapes terminal commands in a log message, which may contain words of a
+// peer. Other fields are quoted anyway.
 func visibleMessage(event map[string]any) error {
 	if words, ok := event[zerolog.MessageFieldName].(string); ok {
 		event[zerolog.MessageFieldName] = visible(words)
@@ -246,7 +246,7 @@ func visibleMessage(event map[string]any) error {
 	return nil
 }
 
-// newLog logs for people on a terminal, in lines of JSON elsewhere.
+// newLog logs readable lines on a terminal, and lines of JSON elsewhere.
 func newLog(w io.Writer, level zerolog.Level) zerolog.Logger {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		w = zerolog.NewConsoleWriter(func(c *zerolog.ConsoleWriter) {
@@ -259,7 +259,7 @@ func newLog(w io.Writer, level zerolog.Level) zerolog.Logger {
 	return zerolog.New(zerolog.SyncWriter(w)).Level(level).Hook(stamp)
 }
 
-// add brings an agent to life with a journal in a folder of its own.
+// add starts an agent with a journal in a folder of its own.
 func (p *process) add(id agents.ID, a agents.Durable) error {
 	folder, err := journal.OpenFolder(p.folder(id))
 	if err != nil {
@@ -273,7 +273,7 @@ func (p *process) add(id agents.ID, a agents.Durable) error {
 	return p.host.Add(id, a, disk, journal.Options{Keep: p.cfg.Journal.Keep})
 }
 
-// folder is where the journal of an agent lies: "site-north" for site:north.
+// folder is the folder of an agent's journal: "site-north" for site:north.
 func (p *process) folder(id agents.ID) string {
 	role, name, _ := strings.Cut(string(id), ":")
 	return filepath.Join(p.cfg.Journal.Dir, role+"-"+url.PathEscape(name))
@@ -288,8 +288,8 @@ func (p *process) closeDisks() {
 	}
 }
 
-// leave stops taking requests, says goodbye to the other processes and has the
-// agents finish what they have begun.
+// leave stops taking requests, tells the other processes that this one leaves, and lets
+// the agents finish what they have begun.
 func (p *process) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -312,7 +312,7 @@ func (p *process) leave() error {
 	return err
 }
 
-// abandon cuts everything off without a word: nobody must be told more.
+// abandon stops everything at once, without telling the peers.
 func (p *process) abandon() {
 	if p.api != nil {
 		now, cancel := context.WithCancel(context.Background())
@@ -327,7 +327,7 @@ func (p *process) abandon() {
 	}
 }
 
-// listen takes the address of the API; nil if there is to be none.
+// listen opens the address of the API; nil if there is no API.
 func (p *process) listen() (net.Listener, error) {
 	if p.cfg.HTTP == "" {
 		return nil, nil
@@ -347,7 +347,7 @@ func (p *process) listen() (net.Listener, error) {
 	return tls.NewListener(l, c), nil
 }
 
-// meet serves the rendezvous of a site until it is stopped.
+// meet serves the rendezvous of a site until stop is called.
 func (p *process) meet(address string, key agents.Key) (stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -356,13 +356,13 @@ func (p *process) meet(address string, key agents.Key) (stop func(), err error) 
 	r := web.NewRendezvous(key)
 	go func() {
 		if err := r.Serve(l); err != nil {
-			p.log.Error().Err(err).Msg("no job can meet here until this process is started again")
+			p.log.Error().Err(err).Msg("the rendezvous has failed: no job can use it until this process is restarted")
 		}
 	}()
 	return r.Close, nil
 }
 
-// apiURL is how users call the API.
+// apiURL is the URL of the API for users.
 func (p *process) apiURL() string {
 	switch {
 	case p.cfg.HTTP == "":
@@ -384,7 +384,7 @@ func (p *process) webOptions() web.Options {
 		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self()) }
 		byCertificate := web.ByCertificate(p.store)
 		o.Identify = func(r *http.Request) (web.Caller, error) {
-			if t := p.token.Load(); t != nil { // those that are taken now: the file may be read again
+			if t := p.token.Load(); t != nil { // the present ones: rereading the file may change them
 				return t.Or(byCertificate)(r)
 			}
 			return byCertificate(r)

@@ -13,32 +13,32 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Without a terminal, as in a log, the first line comes after sayFirst and then one
-// every sayEvery: work that is soon done says nothing.
+// Without a terminal, such as in a log, the first line comes after sayFirst and then one
+// every sayEvery, so short work prints nothing.
 const (
 	sayFirst = 15 * time.Second
 	sayEvery = time.Minute
 )
 
-// A bar of one piece of work appears after drawAfter.
+// The bar for one piece of work appears after drawAfter.
 const drawAfter = 2 * time.Second
 
-// progress shows how much of long work is done, and how long the rest takes if it goes on
-// like that: by a bar on a terminal, by a line now and then elsewhere.
+// progress shows how much of long work is done, and estimates the time left: as a bar on a
+// terminal, elsewhere as a line now and then.
 type progress struct {
 	out  io.Writer
-	what string // is counted
+	what string // what is counted
 	bar  *progressbar.ProgressBar
 
-	lines        bool // not a bar
+	lines        bool // instead of a bar
 	now          func() time.Time
-	began, at    time.Time // at: the next line
-	last         time.Time // of set
-	first, total int       // done before it began; of how many
-	done         int       // with part: thousandths
+	began, at    time.Time // at: when the next line is due
+	last         time.Time // of the last call of set
+	first, total int       // done before the start; the whole
+	done         int       // with part: in thousandths
 }
 
-// newProgress returns what shows the progress of something countable.
+// newProgress shows the progress of countable work.
 func newProgress(stderr io.Writer, what string) *progress {
 	file, ok := stderr.(*os.File)
 	return newProgressAt(stderr, what, ok && term.IsTerminal(int(file.Fd())), time.Now)
@@ -49,16 +49,16 @@ func newProgressAt(stderr io.Writer, what string, terminal bool, now func() time
 	return &progress{out: stderr, what: what, lines: !terminal, now: now, began: began, last: began, at: began.Add(sayFirst)}
 }
 
-// start shows work of which a part was done before: of the time that it takes this says
-// nothing.
+// start begins work of which a part was done before. That part does not count in the
+// estimate of the time left.
 func (p *progress) start(done, total int) {
 	p.first, p.total, p.done = done, total, done
 	p.set(done, total)
 }
 
-// set shows that so much of the work is done. One piece of work has no bar of this kind.
-// Another total, or less done than before, is other work, which began when the last piece
-// was done.
+// set shows how much of the work is done. It shows nothing for a single piece of work. A
+// different total, or less done than before, means new work, which began when the last
+// piece was done.
 func (p *progress) set(done, total int) {
 	if total < 2 {
 		return
@@ -81,8 +81,8 @@ func (p *progress) set(done, total int) {
 	p.draw(now, done)
 }
 
-// part shows how much is done of one piece of work: on a terminal, once it has taken a
-// while. It costs next to nothing unless another thousandth is done.
+// part shows how much of one piece of work is done, on a terminal only and once the work
+// has taken a while. A call that does not complete another thousandth is cheap.
 func (p *progress) part(done, total int64) {
 	const whole = 1000
 	if p.lines || total <= 0 {
@@ -102,8 +102,8 @@ func (p *progress) part(done, total int64) {
 	p.draw(now, k)
 }
 
-// through shows how far a world has come on its way to an instant: a hook of its steps,
-// nil where nothing would be shown.
+// through returns a hook for a world's steps that shows how far the world has come on its
+// way to until. The hook is nil if nothing would be shown.
 func (p *progress) through(until bourse.Time) func(bourse.Time, agents.ID, *agents.Outbox) {
 	if p.lines {
 		return nil
@@ -121,10 +121,10 @@ func (p *progress) draw(now time.Time, done int) {
 	if left, known := p.left(now, done); known {
 		p.bar.Describe(p.what + ", " + left + " left")
 	}
-	_ = p.bar.Set(done) // it can only fail to draw
+	_ = p.bar.Set(done) // fails only if it cannot draw
 }
 
-// left is how long the rest takes if it goes on as so far.
+// left estimates how long the rest takes at the speed so far.
 func (p *progress) left(now time.Time, done int) (string, bool) {
 	if done <= p.first || done >= p.total {
 		return "", false
@@ -133,7 +133,7 @@ func (p *progress) left(now time.Time, done int) (string, bool) {
 	return time.Duration(float64(took) / float64(done-p.first) * float64(p.total-done)).Round(time.Second).String(), true
 }
 
-// say writes a line if it is time for one.
+// say writes a line if one is due.
 func (p *progress) say(now time.Time, done int) {
 	if done == p.total || now.Before(p.at) {
 		return
@@ -146,7 +146,7 @@ func (p *progress) say(now time.Time, done int) {
 	fmt.Fprintln(p.out, line)
 }
 
-// clear takes the bar away.
+// clear removes the bar.
 func (p *progress) clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

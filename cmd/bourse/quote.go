@@ -24,29 +24,29 @@ func newQuote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quote SITE.toml|LOOK.json|--slurm --nodes N --duration D",
 		Short: "Price a reservation on a snapshot of a site, or on a live cluster",
-		Long: `Prices a reservation of N nodes for D at every start time worth looking at, or
-at one. Base is the plain cost; additive is what the delay of the waiting jobs
-costs: node-seconds of planned delay times the delay cost of their queue. Where
-a reservation is not feasible the running job or the reservation in its way is
-named, or the limit of the operator. Where prices change over time, base is that
-of the start, and starts at which they change are among the offers.
+		Long: `Prices a reservation of N nodes for D at every start time worth considering, or at
+one. Base is the plain cost. Additive is the cost of delaying the waiting jobs:
+node-seconds of planned delay times the delay cost of their queue. If a reservation
+is not feasible, quote names the running job, the reservation or the operator's
+limit that is in the way. If prices change over time, base follows them, and the
+starts at which they change are among the offers.
 
-Instants are seconds of the snapshot's own clock, or spans since its zero (2h).
+Times are seconds by the snapshot's own clock, or spans since its zero (2h).
 
-With --slurm the snapshot is a look at a live cluster, as bourse snapshot saves it
-("-": from standard input); nothing is changed there, and no rights are needed.
-Jobs are taken to run to their limits, and nodes to cost --price. Instants are then
-seconds since 1970, or spans since the look.
+With --slurm the snapshot is a look at a live cluster; you can also give one that
+bourse snapshot has saved ("-": standard input). Nothing is changed there, and no
+rights are needed. Every job is assumed to run to its limit, and nodes cost --price.
+Times are then seconds since 1970, or spans since the look.
 
-With --alpha, --cheapest-before or --within one offer is chosen and marked
-("chosen" in JSON, null if none will do); exit status 1 says that none will do.`,
+With --alpha, --cheapest-before or --within, one offer is chosen and marked
+("chosen" in JSON, null if none is suitable). Exit status 1 if none is suitable.`,
 		Example: "  bourse quote site.toml --nodes 16 --duration 2h\n" +
 			"  bourse quote site.toml --nodes 16 --duration 2h --alpha 0.3 \\\n      --policy conservative\n" +
 			"  bourse quote site.toml --nodes 16 --duration 2h --start 3600 --json\n" +
 			"  bourse quote --slurm --partition batch --nodes 16 --duration 2h --alpha 0",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && !q.live.slurm {
-				return fmt.Errorf("quote takes one file, the snapshot of a site or a look, or --slurm; %d files are given", len(args))
+				return fmt.Errorf("quote takes one file (the snapshot of a site, or a look) or --slurm; %d files given", len(args))
 			}
 			return q.live.check(len(args))
 		},
@@ -56,19 +56,19 @@ With --alpha, --cheapest-before or --within one offer is chosen and marked
 		},
 	}
 	f := cmd.Flags()
-	addFlag(cmd, &q.nodes, asNumber, "nodes", 0, "nodes wanted")
+	addFlag(cmd, &q.nodes, asNumber, "nodes", 0, "number of nodes")
 	addFlag(cmd, &q.duration, asSpan, "duration", 0, "how long: 90, 90s, 30m, 2h, 1d")
 	addFlag(cmd, &q.start, optional(asInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
 	addFlag(cmd, &q.price, asPrice, "price", bourse.Price(bourse.Credit), "credits per node-hour of a live cluster's nodes")
-	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, easy-fair, conservative, reserve=K or first-fit (default that of the site; live "+livePolicy().String()+")")
-	addFlag(cmd, &q.group, asName, "group", "", "the group of nodes (default the first that is large enough); live: one kind of the partition's nodes")
-	addFlag(cmd, &q.user, asName, "user", "", "who asks, for the operator's limit on users")
-	f.BoolVar(&q.more, "more-starts", false, "offer starts too at which the reservation ends when something starts or ends")
-	addFlag(cmd, &q.alpha, optional(asAlpha), "alpha", nil, "choose by preference: 0 the earliest start ... 1 the least price")
-	addFlag(cmd, &q.before, optional(asInstant), "cheapest-before", nil, "choose the cheapest that ends by this instant")
-	addFlag(cmd, &q.within, optional(asCredits), "within", nil, "choose the earliest whose whole cost is within this budget, in credits")
-	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other one beats in both start and price")
+	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, easy-fair, conservative, reserve=K or first-fit (default: the site's; live: "+livePolicy().String()+")")
+	addFlag(cmd, &q.group, asName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
+	addFlag(cmd, &q.user, asName, "user", "", "user, for the operator's limit per user")
+	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")
+	addFlag(cmd, &q.alpha, optional(asAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
+	addFlag(cmd, &q.before, optional(asInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
+	addFlag(cmd, &q.within, optional(asCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
+	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other offer beats in both start and price")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
 	_ = cmd.MarkFlagRequired("duration")
@@ -76,7 +76,7 @@ With --alpha, --cheapest-before or --within one offer is chosen and marked
 	return cmd
 }
 
-// quote holds the flags as they were typed.
+// quote holds the flags.
 type quote struct {
 	live               lookFlags
 	nodes              int
@@ -91,12 +91,12 @@ type quote struct {
 	given              func(flag string) bool
 }
 
-// quoteOffer is one offer as the contract prints it.
+// quoteOffer is the printed form of an offer.
 type quoteOffer struct {
 	Start           bourse.Time      `json:"start"`
 	Feasible        bool             `json:"feasible"`
 	Base            bourse.Credits   `json:"base"`
-	Additive        *bourse.Duration `json:"additive"` // node-seconds; null where not feasible
+	Additive        *bourse.Duration `json:"additive"` // node-seconds; null if not feasible
 	AdditiveCredits *bourse.Credits  `json:"additiveCredits"`
 	Delayed         []quoteDelay     `json:"delayed"`
 	Reason          string           `json:"reason"`
@@ -149,7 +149,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 		return err
 	}
 	if pick != nil && taken == nil {
-		return failed(errors.New("no offer will do; try a later deadline, a larger budget, fewer nodes or --more-starts"))
+		return failed(errors.New("no offer is suitable; try a later deadline, a larger budget, fewer nodes or --more-starts"))
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 // picker chooses one of the offers, or -1.
 type picker func(offers []pricing.Offer, g *bourse.Group) int
 
-// picker is how to choose; nil if no choice is asked for.
+// picker returns the way to choose; nil if no flag asks for a choice.
 func (q *quote) picker(d bourse.Duration, zero bourse.Time) picker {
 	switch {
 	case q.alpha != nil:
@@ -174,7 +174,7 @@ func (q *quote) picker(d bourse.Duration, zero bourse.Time) picker {
 	return nil
 }
 
-// offers prices the start asked for, or all.
+// offers prices the given start, or all starts.
 func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) []pricing.Offer {
 	if q.start == nil {
 		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
@@ -184,8 +184,8 @@ func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) []pric
 	return []pricing.Offer{{Start: at, Feasible: ok, Additive: f}}
 }
 
-// refuse says for each offer why it is not feasible, "" where it is; those that
-// an operator's limit forbids become infeasible.
+// refuse returns for each offer why it is not feasible, "" if it is. Offers that an
+// operator's limit forbids become infeasible.
 func (q *quote) refuse(offers []pricing.Offer, of *quoted, d bourse.Duration) []string {
 	limits, s := of.limits, of.state
 	if !q.given("user") {
@@ -211,7 +211,7 @@ func (q *quote) refuse(offers []pricing.Offer, of *quoted, d bourse.Duration) []
 	return reasons
 }
 
-// describe puts an offer into the form of the contract.
+// describe makes the printed form of an offer.
 func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of *quoted, d bourse.Duration) quoteOffer {
 	g := &of.group
 	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: q.base(g, o.Start, d), Delayed: []quoteDelay{}, Reason: reason}
@@ -226,7 +226,7 @@ func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of 
 	return x
 }
 
-// print writes the offers; taken is the chosen one, nil if none is.
+// print writes the offers; taken is the chosen one or nil.
 func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *quoted, d bourse.Duration) error {
 	if q.json {
 		if q.alpha != nil || q.before != nil || q.within != nil {
@@ -269,14 +269,14 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 	return nil
 }
 
-// reasonWidth is what the words of a quote are wrapped to, less what instants take
-// beyond shortClock.
+// reasonWidth is the width for the reasons in a quote, less what instants take beyond
+// shortClock.
 const (
 	reasonWidth = 48
 	shortClock  = 8
 )
 
-// delays says who waits longer, the first few by name.
+// delays lists the jobs that wait longer, the first few by name.
 func (o *quoteOffer) delays() string {
 	const named = 4
 	var words []string

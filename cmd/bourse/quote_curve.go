@@ -10,15 +10,15 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// Where a site's prices change over time the base price is another one at every start:
-// then starts at which they change are worth a quote too, and what is weighed is the
+// If a site's prices change over time, every start may have another base price. Then the
+// starts at which prices change are worth a quote too, and offers are compared by their
 // whole price.
 
-// maxChanges bounds the starts that are quoted for the sake of a change of price.
+// maxChanges bounds the starts that are quoted because prices change there.
 const maxChanges = 200
 
-// changes adds to a list of offers those at which prices change, or do when the
-// reservation ends, until they come again or within a week.
+// changes adds offers at which the price changes at the start or at the end of the
+// reservation, until the prices repeat, at most a week ahead.
 func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.State, g *bourse.Group, d bourse.Duration) []pricing.Offer {
 	if g.Curve == nil {
 		return list
@@ -27,7 +27,7 @@ func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.St
 	if _, repeat := g.Curve.Steps(); repeat > 0 {
 		until = s.Now.Add(repeat)
 	}
-	list = slices.Clone(list) // it is the book's
+	list = slices.Clone(list) // the book owns it
 	for t, n := g.Curve.Next(s.Now), 0; t < until && n < maxChanges; t, n = g.Curve.Next(t), n+1 {
 		for _, at := range []bourse.Time{t, t.Add(-d)} {
 			if at > s.Now {
@@ -48,8 +48,8 @@ func (q *quote) base(g *bourse.Group, start bourse.Time, d bourse.Duration) bour
 	return g.Cost(start, start.Add(d)).Times(q.nodes)
 }
 
-// whole is the offers with the whole price in place of the additive part, in node-
-// milliseconds at the plain price, so that those can be compared.
+// whole replaces the additive part of each offer by its whole price, in node-milliseconds
+// at the plain price, so that offers can be compared.
 func (q *quote) whole(offers []pricing.Offer, g *bourse.Group, d bourse.Duration) []pricing.Offer {
 	if g.Curve == nil {
 		return offers
@@ -64,8 +64,8 @@ func (q *quote) whole(offers []pricing.Offer, g *bourse.Group, d bourse.Duration
 	return list
 }
 
-// earliestWithin is the earliest start whose whole price is within a budget, -1 if there
-// is none.
+// earliestWithin is the index of the earliest offer whose whole price is within a budget,
+// -1 if there is none.
 func (q *quote) earliestWithin(offers []pricing.Offer, g *bourse.Group, d bourse.Duration, budget bourse.Credits) int {
 	if g.Curve == nil {
 		return choice.EarliestWithin(offers, g.Price, pricing.Base(g.Price, q.nodes, d), budget)

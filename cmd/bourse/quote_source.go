@@ -15,7 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// quoted is what a quote is of: a group's queue, and what people call what is in it.
+// quoted is the subject of a quote: a group's queue, with names for what is in it.
 type quoted struct {
 	site            string
 	group           bourse.Group
@@ -27,8 +27,8 @@ type quoted struct {
 	clock           func(bourse.Time) string // shows an instant
 }
 
-// of is what is asked about: a live cluster, a look that was saved, or the snapshot
-// of a site.
+// of reads the subject of the quote: a live cluster, a saved look, or the snapshot of a
+// site.
 func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, error) {
 	if q.live.slurm {
 		look, err := q.live.look(ctx)
@@ -46,7 +46,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	}
 	for _, live := range []string{"partition", "price"} {
 		if q.given(live) {
-			return nil, fmt.Errorf("--%s is for a live cluster or a look; %s says by itself what its nodes are", live, args[0])
+			return nil, fmt.Errorf("--%s is for a live cluster or a look; %s itself describes its nodes", live, args[0])
 		}
 	}
 	snap, err := configs.ReadSite(args[0])
@@ -56,14 +56,14 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	return q.ofSite(snap)
 }
 
-// isLook reports whether a file is a look: a table of TOML does not begin as JSON
-// does. What cannot be read is left to whoever reads it.
+// isLook reports whether a file is a look: TOML does not begin like a JSON object. It is
+// false for a file that cannot be read; reading it again yields the error.
 func isLook(name string) bool {
 	json, err := looksLikeJSON(name)
 	return err == nil && json
 }
 
-// ofSite is a group of a site's snapshot.
+// ofSite takes the queue of a group from a site's snapshot.
 func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 	if q.policy != nil {
 		snap.Policy = *q.policy
@@ -81,10 +81,10 @@ func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 	}, nil
 }
 
-// ofLook is the queue of a live cluster.
+// ofLook takes the queue of a live cluster from a look.
 func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
 	if q.given("user") {
-		return nil, errors.New("--user is for the limits of a site's operator; a look has none")
+		return nil, errors.New("--user applies to a site operator's limits; a look has none")
 	}
 	policy := livePolicy()
 	if q.policy != nil {
@@ -102,7 +102,8 @@ func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
 	}, nil
 }
 
-// findGroup is the group named, or the first that is large enough, or the first.
+// findGroup returns the named group, or else the first that is large enough, or else the
+// first.
 func (q *quote) findGroup(s *configs.Snapshot) (int, error) {
 	if q.group == "" {
 		return max(0, slices.IndexFunc(s.Groups, func(g bourse.Group) bool { return g.Nodes >= q.nodes })), nil
@@ -114,7 +115,7 @@ func (q *quote) findGroup(s *configs.Snapshot) (int, error) {
 	if i := slices.Index(names, q.group); i >= 0 {
 		return i, nil
 	}
-	return 0, fmt.Errorf("--group %q: the site has no such group; it has %s", q.group, strings.Join(names, ", "))
+	return 0, fmt.Errorf("--group %q: no such group; the site has %s", q.group, strings.Join(names, ", "))
 }
 
 // groupState is the state of one group of a snapshot; the ID of a job or of a
@@ -147,10 +148,10 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 	return s
 }
 
-// words is a reason with its instants by the clock.
+// words is the text of a reason, with instants shown by the clock.
 func (of *quoted) words(r bourse.Reason) string { return bourse.Phrase(r.String()).In(of.clock) }
 
-// inTheWay is what people call the work that is in the way.
+// inTheWay names the work that is in the way.
 func (of *quoted) inTheWay(block backfill.Block) string {
 	switch {
 	case block.Nodes == 0:

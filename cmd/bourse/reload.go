@@ -19,7 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// hangups hands over the signals by which the file of a process is read again.
+// hangups receives the signals that ask a process to read its file again.
 func (p *process) hangups() chan os.Signal {
 	c := make(chan os.Signal, 1)
 	if p.reread != nil {
@@ -28,7 +28,7 @@ func (p *process) hangups() chan os.Signal {
 	return c
 }
 
-// reload reads the file again, once at a time.
+// reload reads the file again. Only one reload runs at a time.
 func (p *process) reload(ctx context.Context) (r web.Reloaded, err error) {
 	p.rereads.Lock()
 	defer p.rereads.Unlock()
@@ -39,22 +39,22 @@ func (p *process) reload(ctx context.Context) (r web.Reloaded, err error) {
 		return r, errors.New("the agents have not begun; try again once the process is ready")
 	}
 	if r, err = p.reread(ctx); err != nil {
-		p.log.Error().Err(err).Msg("the file was read again and cannot be used: nothing has changed")
+		p.log.Error().Err(err).Msg("the file was read again but cannot be used: nothing was changed")
 		return r, err
 	}
 	p.log.Info().Strs("changed", r.Changed).Strs("restart", r.Restart).Msg("the file was read again")
 	return r, nil
 }
 
-// siteFile is the file of a site's process, which may be read again while it runs.
+// siteFile is the file of a site's process. It can be read again while the process runs.
 type siteFile struct {
 	*process
 	file    string
-	text    []byte               // as the process was started with it
-	cfg     *configs.SiteProcess // as it is in force; of VOs, shares and accounts
+	text    []byte               // as it was when the process started
+	cfg     *configs.SiteProcess // what applies now; its VOs, shares and accounts may be newer than text
 	cluster agents.ID
 	nodes   behind
-	seen    map[*certificate.Store]uint64 // the readings that have been told of; none: the first
+	seen    map[*certificate.Store]uint64 // the reading of each that was last reported; none: the first
 }
 
 // readSite reads the file of a site's process, and returns its text too.
@@ -70,11 +70,11 @@ func readSite(file string) ([]byte, *configs.SiteProcess, error) {
 	return text, cfg, err
 }
 
-// atRunTime are the keys at the top of the file that are in force at once.
+// atRunTime are the keys at the top level of the file that a reload applies at once.
 var atRunTime = []string{"vo", "vo_share", "vo_shares", "account"}
 
-// again reads the file again. All that can be checked is checked before anything changes;
-// a VO that cannot be joined then has the rest taken back.
+// again reads the file again and applies it. It checks all it can before it changes
+// anything; if a VO then cannot be joined, it takes the rest back.
 func (f *siteFile) again(ctx context.Context) (r web.Reloaded, err error) {
 	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
 	text, cfg, err := readSite(f.file)
@@ -110,17 +110,17 @@ func (f *siteFile) again(ctx context.Context) (r web.Reloaded, err error) {
 	return r, nil
 }
 
-// rereading is what another reading of the file asks for.
+// rereading is the change that a new reading of the file asks for.
 type rereading struct {
 	*siteFile
 	to      *configs.SiteProcess
 	in, out []*membership
-	moved   []string // VOs that are reached by other addresses or certificates now
-	words   []string // what changes
+	moved   []string // VOs with other addresses or certificates, which need a restart
+	words   []string // what changes, in words
 }
 
-// compare finds what changes. A VO that has legs is let go by let_go = true alone: without
-// its table a restart of the site would find no account for their work.
+// compare finds what changes. A VO with open legs can be let go only by let_go = true:
+// without its table, a restart of the site would find no account for their work.
 func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rereading, error) {
 	c := &rereading{siteFile: f, to: to}
 	named := func(vo string) int { return slices.IndexFunc(to.VOs, func(v configs.VO) bool { return v.Name == vo }) }
@@ -134,7 +134,7 @@ func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rerea
 			return nil, err
 		}
 		if n > 0 {
-			return nil, fmt.Errorf("%s has %d legs that are not over, whose work needs its accounts: let it go by let_go = true in its [[vo]], and take the table out when they are over", vo, n)
+			return nil, fmt.Errorf("%s has %d legs that are not over, and their work needs its accounts: set let_go = true in its [[vo]], and remove the table when they are over", vo, n)
 		}
 	}
 	for _, m := range f.members() {
@@ -147,7 +147,7 @@ func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rerea
 			c.out = append(c.out, m)
 			c.words = append(c.words, "VO "+m.vo+" is let go")
 		case to.VOs[i].Listen != m.listen || to.VOs[i].TLS != m.tls || !reflect.DeepEqual(to.VOs[i].Gossip, m.gossip):
-			c.moved = append(c.moved, "vo "+m.vo+" (listen, gossip and files of certificates; or let it go and take it in again)")
+			c.moved = append(c.moved, "vo "+m.vo+" (listen, gossip and certificate files; or let it go and take it in again)")
 		}
 	}
 	for i := range to.VOs {
@@ -179,7 +179,8 @@ func (f *siteFile) openOf(ctx context.Context, vo string) (n int, err error) {
 	return n, err
 }
 
-// check tries what is to be, and has revoked certificates read anew.
+// check tries the new settings without applying them, and reads certificates and
+// revocations again.
 func (c *rereading) check() error {
 	for _, m := range c.in {
 		if err := c.notOwn(m.vo); err != nil {
@@ -212,7 +213,7 @@ func (c *rereading) check() error {
 		if err := s.Reload(); err != nil {
 			return err
 		}
-		if n := s.Current(); n != max(c.seen[s], 1) { // a message of a peer may have had it read before
+		if n := s.Current(); n != max(c.seen[s], 1) { // a peer's message may already have caused the reading
 			c.seen[s] = n
 			c.words = append(c.words, "certificates of "+s.Identity().VO)
 		}
@@ -220,8 +221,8 @@ func (c *rereading) check() error {
 	return nil
 }
 
-// carryOut changes what the agents are configured by, joins the VOs that are new and
-// leaves those that are let go, which has brokers of them told so.
+// carryOut reconfigures the agents, joins new VOs, and leaves those that are let go, whose
+// brokers are told.
 func (c *rereading) carryOut(ctx context.Context) error {
 	if err := c.configure(ctx, c.to); err != nil {
 		return err
@@ -243,7 +244,7 @@ func (c *rereading) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// part has the site be in a VO no more.
+// part makes the site leave a VO.
 func (c *rereading) part(ctx context.Context, m *membership) {
 	c.vos.LetGo(m.vo)
 	if err := m.node.Leave(ctx); err != nil {
@@ -251,7 +252,7 @@ func (c *rereading) part(ctx context.Context, m *membership) {
 	}
 }
 
-// configure has the agents go on by the shares and accounts of a reading.
+// configure gives the agents the shares and accounts of a reading.
 func (f *siteFile) configure(ctx context.Context, by *configs.SiteProcess) error {
 	agent, err := by.Agent(f.cluster, by.ShareSpan, by.Lead)
 	if err != nil {

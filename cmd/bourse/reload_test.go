@@ -125,7 +125,7 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 	}
 	refused := func(what, why string) {
 		t.Helper()
-		if out, err := u.run(t, u.own, "site", "reload", "north"); err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "nothing has changed") {
+		if out, err := u.run(t, u.own, "site", "reload", "north"); err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "nothing was changed") {
 			t.Errorf("%s: %v\n%s", what, err, out)
 		}
 	}

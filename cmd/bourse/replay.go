@@ -28,61 +28,60 @@ func newReplay() *cobra.Command {
 		Use:   "replay TRACE [--procs P]",
 		Short: "Replay a workload trace on one site",
 		Long: `Replays a trace in the Standard Workload Format (gzip by name) on one site of P
-processors under a queue policy, and prints waits, slowdown and utilisation. P is
-what the trace's header says unless --procs does. TRACE may be -, the standard
-input.
+processors under a queue policy, and prints waits, slowdown and utilisation. Without
+--procs, P comes from the trace's header. TRACE may be -, the standard input.
 
-Jobs are killed at their estimates unless --overrun extend lets the planned end
-move on by the same estimate again. With --estimates they are planned by a
-prediction instead, which is corrected when a job outlives it. With --reservations a share of the jobs,
-drawn at random, asks at its submit for the prices of all start times, and
-reserves one by its preference --alpha: 0 the earliest, 1 the cheapest.
+Jobs are killed at their estimates, unless --overrun extend extends the planned end
+by the same estimate again. With --estimates, jobs are planned by a prediction
+instead, which is corrected when a job outlives it. With --reservations, a share of
+the jobs, drawn at random, asks at submit for the prices of all start times and
+reserves one by its preference --alpha, from 0 (earliest) to 1 (cheapest).
 
---jobs-out writes a row for each job that ran, in the order of the trace and in
-its clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
-backfilled, reserved (started at its turn) or reservation.`,
+--jobs-out writes a row for each job that ran, in the order of the trace and by its
+clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
+backfilled, reserved (started in its turn) or reservation.`,
 		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
 			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative \\\n      --jobs-out jobs.csv\n" +
 			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 \\\n      --alpha 0.3 --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("replay takes one trace; %d files are given", len(args))
+				return fmt.Errorf("replay takes one trace; %d files given", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.procs == 0 && cmd.Flags().Changed("procs") {
-				return errors.New("--procs 0: must be the processors of the site, 1 or more")
+				return errors.New("--procs 0: must be 1 or more, the processors of the site")
 			}
 			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: as the trace's header says)")
-	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit, easy-fair (EASY by fair share) or easy-sjbf (EASY, the shortest job overtakes first)")
-	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy easy-fair: after so long half of what a user has had counts (default "+fairshare.HalfLife.Words()+")")
-	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
-	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "what jobs are planned by: request, exact, last-two (the mean of the user's last two runs) or regression")
-	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
+	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: from the trace's header)")
+	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit, easy-fair (EASY by fair share) or easy-sjbf (EASY, shortest job backfills first)")
+	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy easy-fair: time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
+	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
+	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "run times that plans assume: request, exact, last-two (mean of the user's last two runs) or regression")
+	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
-	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs submitted in the first days, counted from the least submit (default all)")
-	addFlag(cmd, &r.skip, asNumber, "skip", 0, "records of the file to leave out before anything else")
-	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records that run backwards, which are otherwise mended and counted")
+	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
+	addFlag(cmd, &r.skip, asNumber, "skip", 0, "records to skip at the start of the file")
+	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records out of order, which are otherwise mended and counted")
 	addFlag(cmd, &r.copy, asShare, "copy", 0, "raise the load by copying this share of the jobs")
-	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
-	addFlag(cmd, &r.alpha, asAlpha, "alpha", 0, "their preference: 0 the earliest start ... 1 the least price")
-	addFlag(cmd, &r.maxQueue, asNumber, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 2000)")
-	addFlag(cmd, &r.limits.Length, asDuration, "longest", 0, "longest time that a job may request; longer ones are refused")
-	addFlag(cmd, &r.limits.UserRunning, asNumber, "user-running", 0, "jobs of a user that run at once; more wait, and hold up nobody")
-	addFlag(cmd, &r.limits.UserWaiting, asNumber, "user-waiting", 0, "jobs of a user that wait; more are refused")
-	addFlag(cmd, &r.limits.UserNodes, asNumber, "user-procs", 0, "processors of a user's jobs at once; more wait, larger jobs are refused")
-	addFlag(cmd, &r.seed, asSeed, "seed", 1, "seed of the copying and of the draw")
-	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
+	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "make this share of the jobs, 0 to 1, priced reservations")
+	addFlag(cmd, &r.alpha, asAlpha, "alpha", 0, "preference of reservations, from 0 (earliest start) to 1 (lowest price)")
+	addFlag(cmd, &r.maxQueue, asNumber, "max-queue", 0, "stop with an error if more jobs wait: demand is above capacity (default: 100000, with --reservations 2000)")
+	addFlag(cmd, &r.limits.Length, asDuration, "longest", 0, "longest time that a job may request; longer jobs are refused")
+	addFlag(cmd, &r.limits.UserRunning, asNumber, "user-running", 0, "jobs that a user may run at once; more wait without holding up others")
+	addFlag(cmd, &r.limits.UserWaiting, asNumber, "user-waiting", 0, "jobs that a user may have waiting; more are refused")
+	addFlag(cmd, &r.limits.UserNodes, asNumber, "user-procs", 0, "processors that a user may use at once; more jobs wait, larger jobs are refused")
+	addFlag(cmd, &r.seed, asSeed, "seed", 1, "seed of the draws for --copy and --reservations")
+	f.BoolVar(&r.timing, "timing", false, "print how many jobs were simulated per second, not counting reading")
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
 }
 
-// replay holds the flags as they were typed.
+// replay holds the flags.
 type replay struct {
 	procs, skip, maxQueue      int
 	policy                     backfill.Policy
@@ -100,17 +99,17 @@ type replay struct {
 type replayAnswer struct {
 	simulation.ReplaySummary
 	SimulatedPerSecond *float64 `json:"simulatedPerSecond,omitempty"`
-	Log                *logged  `json:"log,omitempty"` // absent where the trace says of no job how long it waited
+	Log                *logged  `json:"log,omitempty"` // absent if the trace has no waits
 }
 
-// logged is how the same jobs fared on the machine of the log.
+// logged holds the figures of the same jobs on the machine of the log.
 type logged struct {
-	Jobs            int     `json:"jobs"` // whose record says how long they waited
+	Jobs            int     `json:"jobs"` // with a wait in their record
 	MeanWait        float64 `json:"meanWait"`
 	BoundedSlowdown float64 `json:"boundedSlowdown"`
 }
 
-// logOf is what a trace says of the waits of its jobs; nil if nothing.
+// logOf returns the figures of the log; nil if it has no waits.
 func logOf(l *workload.Logged) *logged {
 	if l.Jobs == 0 {
 		return nil
@@ -166,13 +165,13 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	} else {
 		err = r.print(out, &answer, result.Classes())
 	}
-	if r.jobsOut != "" { // last, for it may fail: the work is done
+	if r.jobsOut != "" { // last, because it may fail and the figures are worth printing anyway
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
 	}
 	return failed(err)
 }
 
-// tryJobsOut finds out before the work whether its file can be written.
+// tryJobsOut checks before the work that the file can be written.
 func (r *replay) tryJobsOut() error {
 	if r.jobsOut == "" {
 		return nil
@@ -180,8 +179,8 @@ func (r *replay) tryJobsOut() error {
 	return files.Try(r.jobsOut)
 }
 
-// pricedQueue bounds the queue of a replay with priced reservations, whose lists
-// of prices grow with the square of the queue: a stable site stays far below.
+// pricedQueue bounds the queue of a replay with priced reservations, because its lists of
+// prices grow with the square of the queue. A stable site stays far below.
 const pricedQueue = 2000
 
 // options checks the flags.
@@ -189,17 +188,17 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	opt = simulation.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
 	case r.procs < 0:
-		return opt, read, fmt.Errorf("--procs %d: must be the processors of the site, 1 or more; left out, the header's", r.procs)
+		return opt, read, fmt.Errorf("--procs %d: must be 1 or more; leave it out to take the header's", r.procs)
 	case !(r.copy >= 0 && r.copy <= 100):
-		return opt, read, fmt.Errorf("--copy %v: must be a share of the jobs, such as 0.2; 100 at most", r.copy)
+		return opt, read, fmt.Errorf("--copy %v: must be a share of the jobs, such as 0.2, at most 100", r.copy)
 	case !(r.reservations >= 0 && r.reservations <= 1):
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
-		return opt, read, errors.New("limits of users and jobs: must be above 0, or 0 for none")
+		return opt, read, errors.New("limits of users and jobs must be above 0, or 0 for none")
 	case r.halfLife != 0 && !r.policy.Fair:
-		return opt, read, fmt.Errorf("--half-life %s: nothing decays under --policy %v; write --policy %v", r.halfLife.Words(), r.policy, backfill.EASYFair)
+		return opt, read, fmt.Errorf("--half-life %s: has no effect with --policy %v; use --policy %v", r.halfLife.Words(), r.policy, backfill.EASYFair)
 	case r.maxQueue < 0:
-		return opt, read, fmt.Errorf("--max-queue %d: must be a number of jobs above 0", r.maxQueue)
+		return opt, read, fmt.Errorf("--max-queue %d: must be above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
@@ -208,22 +207,22 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(bourse.MaxDuration / bourse.Day)
 	if !(r.days >= 0 && r.days <= most) {
-		return opt, read, fmt.Errorf("--days %v: must be a number of days, 0 for all", r.days)
+		return opt, read, fmt.Errorf("--days %v: must be 0 or more days; 0 means all", r.days)
 	}
 	read.Span = bourse.Duration(r.days * float64(bourse.Day))
 	if r.days > 0 {
 		read.Span = max(read.Span, 1)
 	}
 	if r.skip < 0 {
-		return opt, read, fmt.Errorf("--skip %d: must be a number of records, 0 or more", r.skip)
+		return opt, read, fmt.Errorf("--skip %d: must be 0 or more records", r.skip)
 	}
 	return opt, read, nil
 }
 
-// tell says what was left out or mended.
+// tell reports what was left out or mended.
 func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, refused int) {
 	if r.reservations == 0 && r.alpha != 0 {
-		fmt.Fprintln(w, "--alpha says what reservations prefer, and there are none; add --reservations SHARE")
+		fmt.Fprintln(w, "--alpha has no effect without reservations; add --reservations SHARE")
 	}
 	say := func(n int, what string) {
 		if n > 0 {
@@ -236,17 +235,17 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 	if r.neverRan == "drop" {
 		say(tally.NeverRan, "jobs never ran: dropped")
 	} else {
-		say(tally.NeverRan, "jobs never ran: kept with a run of zero")
+		say(tally.NeverRan, "jobs never ran: kept with a run time of zero")
 	}
 	say(tally.NoProcessors, "jobs without a number of processors: dropped")
 	beyond := ""
 	if r.limits != (queue.JobLimits{}) {
-		beyond = ", or what the limits allow"
+		beyond = " or more than the limits allow"
 	}
-	say(refused, fmt.Sprintf("jobs refused: they want more than %d processors%s", r.procs, beyond))
+	say(refused, fmt.Sprintf("jobs refused: they need more than %d processors%s", r.procs, beyond))
 }
 
-// print writes the figures for people.
+// print writes the figures as text.
 func (r *replay) print(out io.Writer, a *replayAnswer, n [backfill.Reservation + 1]int) error {
 	w := bufio.NewWriter(out)
 	line := func(name, format string, v ...any) { fmt.Fprintf(w, "%-24s %s\n", name, fmt.Sprintf(format, v...)) }
@@ -283,16 +282,16 @@ func (r *replay) print(out io.Writer, a *replayAnswer, n [backfill.Reservation +
 	return w.Flush()
 }
 
-// size takes the number of processors from the header where no flag says it.
+// size takes the number of processors from the header if no flag gives it.
 func (r *replay) size(opt *simulation.ReplayOptions, file string, h *workload.Header, messages io.Writer) error {
 	if opt.Nodes > 0 {
 		return nil
 	}
 	if opt.Nodes = h.Processors(); opt.Nodes < 1 {
-		return fmt.Errorf("%s: its header does not say how many processors there are; give --procs P", file)
+		return fmt.Errorf("%s: its header does not give the number of processors; add --procs P", file)
 	}
 	r.procs = opt.Nodes
-	fmt.Fprintf(messages, "%s: %d processors, as its header says; --procs for another size\n", file, opt.Nodes)
+	fmt.Fprintf(messages, "%s: %d processors, from its header; --procs sets another size\n", file, opt.Nodes)
 	return nil
 }
 

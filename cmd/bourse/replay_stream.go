@@ -12,15 +12,16 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// streams reports whether the replay can take the jobs of the trace as they are read:
-// copies and reservations are drawn among all, and --timing is of the simulation alone.
+// streams reports whether the replay can take the jobs as the trace is read. It cannot
+// with copies or reservations, which are drawn among all jobs, or with --timing, which
+// measures the simulation alone.
 func (r *replay) streams(file string) bool {
 	return r.copy == 0 && r.reservations == 0 && !r.timing && workload.CanFeed(file, workload.Options{})
 }
 
-// stream is run with the jobs taken as they are read, and rows written as they come. A
-// trace that must be read as a whole first is workload.ErrNotInOrder: nothing has been
-// said or written then.
+// stream is run with jobs taken as they are read and rows written as jobs end. If the
+// trace must be read whole first, the error is workload.ErrNotInOrder, and nothing has
+// been printed or written.
 func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload.JobOptions, out, messages io.Writer) error {
 	feed, err := workload.OpenFeed(file, workload.Options{Strict: r.strict, Skip: r.skip}, read)
 	if err != nil {
@@ -35,7 +36,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	defer bar.clear()
 	replay := func(rows *bufio.Writer) error {
 		first, some := feed.Next()
-		if some { // else End says why there is none
+		if some { // else End says why there is no job
 			err = r.size(&opt, file, &feed.Header, &said)
 		}
 		if some && err == nil {
@@ -45,7 +46,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 		bar.clear()
 		var over *simulation.OverloadError
 		switch {
-		case broken != nil: // what was read too late to be refused first comes first
+		case broken != nil: // a problem of the trace goes before others, though found later
 			return broken
 		case !some:
 			if err := r.size(&opt, file, &feed.Header, &said); err != nil {
@@ -68,8 +69,8 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	return r.answer(replay, &figures, &log, out)
 }
 
-// answer runs a streamed replay, with its rows where they belong, and prints the figures
-// beside those of the log, which it has found.
+// answer runs a streamed replay, which writes its rows and finds the figures of the log,
+// and prints both sets of figures.
 func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Figures, log **logged, out io.Writer) error {
 	var unwritten, wrong error
 	if r.jobsOut == "" {
@@ -77,7 +78,7 @@ func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Fi
 	} else {
 		unwritten = files.Replace(r.jobsOut, func(w io.Writer) error {
 			rows := bufio.NewWriterSize(w, 64<<10)
-			_, _ = rows.WriteString(jobsHeader) // Flush tells
+			_, _ = rows.WriteString(jobsHeader) // Flush returns the error
 			if wrong = replay(rows); wrong != nil {
 				return wrong
 			}
@@ -97,18 +98,18 @@ func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Fi
 	return failed(errors.Join(err, unwritten))
 }
 
-// rowsOf adds outcomes to the figures and writes their rows, if there are to be any.
+// rowsOf adds outcomes to the figures and writes their rows, unless rows is nil.
 func rowsOf(figures *simulation.Figures, rows *bufio.Writer) func(*simulation.Outcome) {
 	var b []byte
 	return func(o *simulation.Outcome) {
 		if figures.Add(o); rows != nil && o.Ran() {
 			b = appendJob(b[:0], o)
-			_, _ = rows.Write(b) // Flush tells
+			_, _ = rows.Write(b) // Flush returns the error
 		}
 	}
 }
 
-// watched is the feed's Next that shows how much of the file has been read.
+// watched is the feed's Next, and shows how much of the file has been read.
 func watched(feed *workload.Feed, bar *progress) func() (bourse.LocalJob, bool) {
 	const each = 4096 // jobs
 	n := 0
@@ -120,7 +121,7 @@ func watched(feed *workload.Feed, bar *progress) func() (bourse.LocalJob, bool) 
 	}
 }
 
-// from is a feed with its first job before it again.
+// from puts the first job back in front of a feed.
 func from[T any](first T, next func() (T, bool)) func() (T, bool) {
 	begun := false
 	return func() (T, bool) {
@@ -132,7 +133,7 @@ func from[T any](first T, next func() (T, bool)) func() (T, bool) {
 	}
 }
 
-// delayed keeps what is to be said until it is known that it holds.
+// delayed keeps messages until it is certain that they apply.
 type delayed struct{ text []byte }
 
 func (d *delayed) Write(b []byte) (int, error) {
@@ -140,4 +141,4 @@ func (d *delayed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (d *delayed) to(w io.Writer) { _, _ = w.Write(d.text) } // as other messages
+func (d *delayed) to(w io.Writer) { _, _ = w.Write(d.text) } // errors are ignored, as for other messages

@@ -80,7 +80,7 @@ func TestReplay_JSONHasTheContractsKeys(t *testing.T) {
 			t.Errorf("no %q in %s", key, out)
 		}
 	}
-	for _, word := range []string{"1 jobs never ran: dropped", "1 jobs refused: they want more than 4 processors"} {
+	for _, word := range []string{"1 jobs never ran: dropped", "1 jobs refused: they need more than 4 processors"} {
 		if !strings.Contains(messages, word) {
 			t.Errorf("messages lack %q: %s", word, messages)
 		}

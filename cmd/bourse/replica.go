@@ -25,13 +25,15 @@ func newReplica() *cobra.Command {
 	var c calling
 	cmd := &cobra.Command{
 		Use:   "replica",
-		Short: "Show the processes that hold the broker, and replace one",
-		Long: `Replica lists the processes that hold a broker together, as the one that leads knows
-them: which leads, how far the log of each goes, by how many entries it is behind, and
-whether it is heard; --json has the addresses of their APIs too. It is for operators.
+		Short: "Show the replicas of the broker, and replace one",
+		Long: `Replica lists the processes that hold a broker together, as their leader sees them:
+which one leads, how far the log of each goes, how many entries it is behind, and
+whether the leader hears it. --json also has the addresses of their APIs. Only
+operators may use it.
 
-With a majority of them gone nobody leads. Then each is asked how far it is itself, and
-those that answer are shown as heard; the exit code is 1. Start those that are down.`,
+Without a majority there is no leader. Then each process is asked for its own state,
+those that answer are shown as heard, and the exit status is 1. Start the processes
+that are down.`,
 		Example: "  bourse replica\n  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,17 +51,18 @@ func newReplace() *cobra.Command {
 	var by web.Replacement
 	cmd := &cobra.Command{
 		Use:   "replace OLD NEW",
-		Short: "Have a new process take the place of one that is gone for good",
-		Long: `Replace puts the member with the id NEW in the place of OLD, as when the machine of that
-one is gone, or its disk. NEW is an id that no member has had; its file has it as its id,
-joins = true, and as members those that are left and itself. It may be started before or
-after this: it is sent all that there is, and votes from then on. OLD must not be started
-again. One member is replaced at a time; the same command again changes nothing.
+		Short: "Replace a process that is gone for good by a new one",
+		Long: `Replace puts the member with id NEW in the place of OLD, whose machine or disk is
+lost. NEW must be an id that no member has had. The file of the new process has that
+id, joins = true, and as members the remaining ones and itself. You can start it
+before or after this command: it is sent the whole state, and then votes. Never start
+OLD again. Replace one member at a time; the same command again changes nothing.
 
-The others learn where the new one is by this. Put it into their files all the same, in
-the place of the old one, and into the contexts of users. It is for operators.`,
+This command tells the other replicas where the new one is. Still, put it into their
+files in the place of the old one, and into the contexts of users. Only operators may
+use it.`,
 		Example: "  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
-		Args:    arguments(2, 2, "the ids of the member that is gone and of the one that comes"),
+		Args:    arguments(2, 2, "the ids of the lost member and of the new one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for i, to := range []*int{&by.Out, &by.In} {
 				n, err := memberID(args[i])
@@ -75,18 +78,19 @@ the place of the old one, and into the contexts of users. It is for operators.`,
 	}
 	c.flags(cmd)
 	addFlag(cmd, &by.Address, asText, "address", "", "HOST:PORT at which the other replicas reach the new one")
-	addFlag(cmd, &by.API, asText, "api", "", "URL of its API, to which users are sent while it leads")
+	addFlag(cmd, &by.API, asText, "api", "", "URL of its API, for users while it leads")
 	if err := cmd.MarkFlagRequired("address"); err != nil {
 		panic(err)
 	}
 	return cmd
 }
 
-// leaderTime is how long a leader is waited for until each process is asked by itself.
+// leaderTime is how long to wait for a leader before asking each process for its own
+// state.
 const leaderTime = 3 * time.Second
 
-// showReplicas shows the group as its leader knows it or, where none answers, as each of
-// those does that answers.
+// showReplicas shows the group as its leader knows it. If no leader answers, it shows the
+// own state of each process that does.
 func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 	var none error
 	led := func(ctx context.Context, api *client.Client) (web.Replicas, error) {
@@ -99,7 +103,7 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 		}
 		first := err
 		if r, none, err = c.leaderless(ctx); err == nil && len(r.Members) == 0 {
-			err = first // nobody has answered at all
+			err = first // no process has answered
 		}
 		return r, err
 	}
@@ -109,8 +113,8 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 	return refused(none)
 }
 
-// leaderless asks each process that the context knows what it knows by itself. none says
-// why nobody leads: who does not answer, and with which words.
+// leaderless asks each process of the context for its own state. none says why there is no
+// leader, with the errors of the processes that do not answer.
 func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err error) {
 	found, err := client.Find(c.context)
 	if err != nil {
@@ -133,16 +137,16 @@ func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err
 	asked.Wait()
 	for i := range said {
 		if said[i].Here != "" && said[i].Here == said[i].Leader {
-			return together(said), fmt.Errorf("%s leads and does not answer for the others in time; try again in some seconds", said[i].Here), nil
+			return together(said), fmt.Errorf("%s leads but did not answer for the group in time; try again in a few seconds", said[i].Here), nil
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return together(said), fmt.Errorf("no process of the broker leads; start those that do not answer until a majority runs:\n%w", err), nil
 	}
-	return together(said), errors.New("all processes of the broker answer, and none leads at the moment; try again in some seconds"), nil
+	return together(said), errors.New("all processes of the broker answer, but none leads at the moment; try again in a few seconds"), nil
 }
 
-// together is what several processes know by themselves, each of itself, as one list.
+// together merges what several processes say of themselves into one list.
 func together(said []web.Replicas) (group web.Replicas) {
 	of, most := map[string]web.Replica{}, uint64(0)
 	for _, s := range said {
@@ -160,23 +164,23 @@ func together(said []web.Replicas) (group web.Replicas) {
 		if own, ok := of[m.Name]; ok {
 			*m = own
 			m.Behind = most - own.Applied
-		} else if m.Role == "leader" { // it is silent, and the others have not noticed yet
+		} else if m.Role == "leader" { // it is silent, but the others have not noticed yet
 			m.Role = "follower"
 		}
 	}
 	return group
 }
 
-// memberID reads the id of a member: 3, or replica:vo1/3 as the list has it.
+// memberID reads the id of a member: 3, or replica:vo1/3 as in the list.
 func memberID(s string) (int, error) {
 	n, err := strconv.Atoi(s[strings.LastIndexByte(s, '/')+1:])
 	if err != nil || n < 1 || n > 1000 {
-		return 0, fmt.Errorf("%q is no member's id; write 3, or replica:vo1/3 as bourse replica shows it", s)
+		return 0, fmt.Errorf("%q is not the id of a member; must be such as 3, or replica:vo1/3 as bourse replica shows it", s)
 	}
 	return n, nil
 }
 
-// replicaTable is a row for each member.
+// replicaTable renders a row for each member.
 func replicaTable(r *web.Replicas) string {
 	w := report.NewTable("member", "<role", "term", "applied", "behind", "<heard", "<address")
 	for _, m := range r.Members {

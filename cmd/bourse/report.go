@@ -22,23 +22,21 @@ func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report DIR [DIR2]",
 		Short: "Draw a run's report again, or two runs side by side",
-		Long: `Report reads summary.json and events.jsonl in the folder of a run, as simulate
---out has left them, and writes beside them report.html and gantt.svg. With a
-second folder it writes comparison.html into the first: both runs side by side,
-over one ruler and on the same axes, and how far they are apart over all seeds of
-both, with intervals: seed by seed where both were run with the same seeds
-(simulate --runs N --out). comparison.csv has the same figures; those of the VOs are
-printed.
+		Long: `Report reads summary.json and events.jsonl in the folder of a run (from simulate
+--out), and writes report.html and gantt.svg beside them. With a second folder, it
+writes comparison.html into the first: both runs side by side on the same axes, and
+the differences between them over all seeds, with intervals; they are taken seed by
+seed if both runs have the same seeds (simulate --runs N --out). comparison.csv has
+the same figures; those of the VOs are also printed.
 
-With --figures it also writes every figure as a file of its own into a folder
-named figures, as SVG or as PNG, and the data behind each as CSV; of two runs
-their names begin with a- and b-.`,
+With --figures it also writes every figure as an SVG or PNG file, with its data as
+CSV, into a folder named figures. For two runs, the names begin with a- and b-.`,
 		Example: `  bourse report out
   bourse report out --figures svg
   bourse report fixed adaptive`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return fmt.Errorf("report takes the folder of a run, or of two; %d are given", len(args))
+				return fmt.Errorf("report takes the folders of one or two runs; %d given", len(args))
 			}
 			return nil
 		},
@@ -46,8 +44,8 @@ their names begin with a- and b-.`,
 	}
 	flags := cmd.Flags()
 	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file: svg or png")
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files, if not that of the first run")
-	flags.BoolVar(&f.json, "json", false, "print the names of the files as JSON, and nothing else")
+	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files (default: that of the first run)")
+	flags.BoolVar(&f.json, "json", false, "print only the names of the files, as JSON")
 	return cmd
 }
 
@@ -148,8 +146,8 @@ func (f *reportFlags) write(out string, runs []*report.Report, apart []report.Ap
 	return written, nil
 }
 
-// writeFigures hands every figure, in a format, and the data behind it to add, as
-// files of the folder figures.
+// writeFigures passes every figure in a format, and its data, to add, as files in the
+// folder figures.
 func writeFigures(out, prefix, format string, plots []report.Plot, add func(name string, write func(io.Writer) error) error) error {
 	if err := os.MkdirAll(filepath.Join(out, figuresFolder), 0o755); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// tellApart prints how far two runs are apart: the measures of the VOs that a sweep
-// shows, and how many of the sites' differ. The files have all.
+// tellApart prints how two runs differ: the measures of the VOs that a sweep shows, and
+// how many measures of sites differ. The files have all measures.
 func tellApart(out io.Writer, apart []report.Apart) error {
 	names, heads := report.SweepColumns()
 	t := report.NewTable(append([]string{"", "<VO"}, heads...)...)
@@ -52,7 +52,7 @@ func tellApart(out io.Writer, apart []report.Apart) error {
 	}
 	said := report.ApartNote(apart)
 	if sites > 0 {
-		said += fmt.Sprintf(" * is beyond the interval. Of the %d other differences %d are beyond theirs: the files have them.", sites, differ)
+		said += fmt.Sprintf(" * is beyond the interval. Of the other %d differences, %d are beyond theirs; the files have them.", sites, differ)
 	}
 	if err := folded(out, said); err != nil {
 		return err
@@ -61,7 +61,7 @@ func tellApart(out io.Writer, apart []report.Apart) error {
 	return err
 }
 
-// apartCells are a measure of run A, of run B, and the difference; one seed has no
+// apartCells shows a measure of run A, of run B, and the difference. One seed has no
 // interval.
 func apartCells(d *report.Apart) (cells [3]string) {
 	for k, m := range []report.Mean{d.A, d.B} {

@@ -26,10 +26,10 @@ func newReservations() *cobra.Command {
 	var c reserving
 	cmd := &cobra.Command{
 		Use:   "reservations",
-		Short: "Show the legs that are committed and not over",
-		Long: `Reservations lists the legs of committed windows that are not over, as the
-broker knows them or, with --at, as a site does, which has those of all brokers.
-A user sees their own, an operator all.`,
+		Short: "Show the committed legs that have not ended",
+		Long: `Reservations lists the legs of committed windows that have not ended, as the broker
+knows them. With --at it asks a site, which knows those of all brokers. Users see
+their own legs, operators all.`,
 		Example: "  bourse reservations\n  bourse reservations --user ana\n  bourse reservations --at north",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,7 +37,7 @@ A user sees their own, an operator all.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.user, asUser, "user", "", "only this user's (for operators)")
+	addFlag(cmd, &c.user, asUser, "user", "", "only this user's legs (operators only)")
 	addFlag(cmd, &c.site, asSiteName, "at", "", "ask this site instead of the broker")
 	addFlag(cmd, &c.most, asNumber, "most", 100, "how many to list at most")
 	return cmd
@@ -62,13 +62,13 @@ func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 		return refused(err)
 	}
 	if more {
-		fmt.Fprintf(messages, "the first %d; --most shows more\n", len(list))
+		fmt.Fprintf(messages, "only the first %d are shown; --most shows more\n", len(list))
 	}
 	if c.json {
 		return writeJSON(out, web.ReservationList{Reservations: append([]web.Reservation{}, list...)})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(out, "No reservation is open.")
+		_, err := fmt.Fprintln(out, "No open reservations.")
 		return err
 	}
 	now := time.Now()

@@ -12,7 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// newRoot builds the command tree. Every command stands in a file of its own.
+// newRoot builds the command tree. Every command has a file of its own.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bourse",
@@ -48,36 +48,36 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 	return root
 }
 
-// group is what commands are for, as the help lists them.
+// group is a group of commands in the help.
 type group struct {
 	id, title string
 	commands  []*cobra.Command
 }
 
-// groups lists the commands in the order of the contract, by whom they are for.
+// groups lists the commands by purpose, in the order of the help.
 func groups() []group {
 	return []group{
 		{"study", "Simulate and study, without a network:", []*cobra.Command{
 			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newExport(), newTorture()}},
-		{"one", "Look at one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
+		{"one", "Examine one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
 		{"file", "Files:", []*cobra.Command{newCheck(), newGenerate(), newConvert()}},
-		{"use", "Jobs on a federation:", []*cobra.Command{
+		{"use", "Run jobs on a federation:", []*cobra.Command{
 			newSubmit(), newJobs(), newLogs(), newExplain(), newOffers(), newModify(), newCancel()}},
-		{"operate", "See and steer a federation:", []*cobra.Command{
+		{"operate", "Watch and operate a federation:", []*cobra.Command{
 			newLogin(), newDash(), newSites(), newReservations(), newAccounts(), newUsers(), newReplica(), newDrain(), newMaintenance(), newClose(), newOpen()}},
 		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	}
 }
 
-// definition is a line of help that says what a word is, from a column on.
+// definition explains a word in the help, with the text from a column on.
 func definition(word, is string, column int) string {
 	is = text.WrapSoft(is, helpWidth-column)
 	return fmt.Sprintf("  %-*s%s\n", column-2, word, strings.ReplaceAll(is, "\n", "\n"+strings.Repeat(" ", column)))
 }
 
-// wrapHelp wraps what a command says of itself to helpWidth; what is indented, such as a
-// list, stays as it is.
+// wrapHelp wraps a command's description to helpWidth. Indented paragraphs, such as
+// lists, stay as they are.
 func wrapHelp(cmd *cobra.Command) {
 	paragraphs := strings.Split(cmd.Long, "\n\n")
 	for i, p := range paragraphs {
@@ -96,7 +96,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// writeLine writes v as JSON in one line, the form of what comes piece by piece.
+// writeLine writes v as JSON on one line, the form for results that come piece by piece.
 func writeLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -8,15 +8,15 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// runFolder is the folder of a run: the report's files and those by which the run
-// is known and done again.
+// runFolder is the folder of a run: the files of the report, and those needed to repeat
+// the run.
 type runFolder struct {
 	*report.Folder
 	run     *configs.Run
-	writing sync.Mutex // files are being put in their places
+	writing sync.Mutex // held while files are put in place
 }
 
-// names lists the files, those that people look at first.
+// names lists the files, with those that users look at first.
 func (f *runFolder) names() []string {
 	list := []string{report.ReportFile, report.SummaryFile, report.JobsFile, report.EventsFile, report.GanttFile, configs.RunFile}
 	if f.run.Runs > 1 {
@@ -25,7 +25,7 @@ func (f *runFolder) names() []string {
 	return list
 }
 
-// write puts all files in their places.
+// write puts all files in place.
 func (f *runFolder) write(first *report.Report, all []report.Summary) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -38,7 +38,7 @@ func (f *runFolder) write(first *report.Report, all []report.Summary) error {
 	return f.Write(first, more...)
 }
 
-// writeLines writes each summary as JSON in a line.
+// writeLines writes each summary as a line of JSON.
 func writeLines(w io.Writer, all []report.Summary) error {
 	for i := range all {
 		if err := writeLine(w, &all[i]); err != nil {
@@ -48,8 +48,7 @@ func writeLines(w io.Writer, all []report.Summary) error {
 	return nil
 }
 
-// abandon takes away what is half-written; what is being written is written to its
-// end first.
+// abandon removes half-written files. If write is running, it lets it finish first.
 func (f *runFolder) abandon() {
 	f.writing.Lock()
 	f.Discard()

@@ -21,20 +21,20 @@ func newSearch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search PROBLEM.json",
 		Short: "Find the alternatives of a batch: windows of slots for each job",
-		Long: `Search looks for windows for the jobs of a batch in a list of slots, in order
-of the jobs, pass after pass until nothing more is found. Windows never overlap.
+		Long: `Search looks for windows for the jobs of a batch in a list of slots. It takes the
+jobs in order, pass after pass, until it finds no more. Windows never overlap.
 
-  alp          earliest start at which every slot costs at most the price cap
-  amp          earliest start within the job's budget, there the cheapest parts
+  alp          earliest start at which every slot is within the price cap
+  amp          earliest start within the job's budget, with the cheapest parts
   amp-literal  amp as printed in the paper
-  best         any start: windows good in time, in cost, and between
+  best         any start: windows good in time, in cost, and in between
 
-PROBLEM.json ("-": standard input) holds "slots" and "jobs": times in seconds,
-prices in credits per node-hour, performance relative to 1. A job may also have
-"ready" and "deadline". A job without a window is postponed, with the reason.
+PROBLEM.json ("-": standard input) has "slots" and "jobs": times in seconds, prices
+in credits per node-hour, performance relative to 1. A job may also have "ready" and
+"deadline". A job without a window is postponed, with the reason.
 
-A job may have any number of alternatives, unless --max-alternatives is given;
-beyond 1,000,000 parts of windows in all the search fails.`,
+Without --max-alternatives a job may have any number of alternatives, but the search
+fails if the windows have more than 1,000,000 parts in total.`,
 		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",
 		Args:    oneProblem,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,37 +57,37 @@ beyond 1,000,000 parts of windows in all the search fails.`,
 // oneProblem takes one file.
 func oneProblem(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%s takes one file, PROBLEM.json; %d are given", cmd.Name(), len(args))
+		return fmt.Errorf("%s takes one file, PROBLEM.json; %d given", cmd.Name(), len(args))
 	}
 	return nil
 }
 
-// searchFlags say how alternatives are looked for.
+// searchFlags say how to search for alternatives.
 type searchFlags struct {
 	algorithm    search.Algorithm
 	weights      search.Weights
 	alternatives int
 }
 
-// mostParts bounds the windows of a batch: what is kept of them fits in 300 MB.
+// mostParts bounds the parts of all windows of a batch, which take 300 MB at most.
 const mostParts = 1_000_000
 
 func (f *searchFlags) add(cmd *cobra.Command) {
 	addFlag(cmd, &f.algorithm, asAlgorithm, "algorithm", search.AMP, "alp, amp, amp-literal or best")
 	addFlag(cmd, &f.weights, asWeights, "weights", search.Weights{},
-		"what best weighs, such as time=1,cost=0.3,finish=0; without time and cost they turn from pass to pass")
-	addFlag(cmd, &f.alternatives, asNumber, "max-alternatives", 0, "at most so many for each job (default no bound)")
+		"weights for best, such as time=1,cost=0.3,finish=0; without time and cost they vary from pass to pass")
+	addFlag(cmd, &f.alternatives, asNumber, "max-alternatives", 0, "alternatives for each job at most (default: no limit)")
 }
 
 // options checks the flags.
 func (f *searchFlags) options() (o search.Options, err error) {
 	o.Algorithm, o.Weights = f.algorithm, f.weights
 	if f.alternatives < 0 {
-		return o, fmt.Errorf("--max-alternatives %d: must be 1 or more, 0 for no bound", f.alternatives)
+		return o, fmt.Errorf("--max-alternatives %d: must be 1 or more, or 0 for no limit", f.alternatives)
 	}
 	o.MaxAlternatives, o.MaxParts = f.alternatives, mostParts
 	if f.weights != (search.Weights{}) && o.Algorithm != search.Best {
-		return o, fmt.Errorf("--weights have a meaning only with --algorithm best")
+		return o, fmt.Errorf("--weights needs --algorithm best")
 	}
 	return o, nil
 }
@@ -98,7 +98,7 @@ func parseWeights(s string) (w search.Weights, err error) {
 		name, figure, _ := strings.Cut(part, "=")
 		at := map[string]*int64{"time": &w.Time, "cost": &w.Cost, "finish": &w.Finish}[name]
 		if at == nil {
-			return w, fmt.Errorf("%q is unknown; write time, cost or finish, such as time=1,cost=0.3", name)
+			return w, fmt.Errorf("%q is unknown; must be time, cost or finish, such as time=1,cost=0.3", name)
 		}
 		v, err := strconv.ParseFloat(figure, 64)
 		if err != nil || !(v >= 0 && v <= 1e6) {
@@ -125,7 +125,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 	}
 	r := search.Batch(l, p.Jobs, o)
 	if r.Cut {
-		return nil, r, failed(fmt.Errorf("%s: there are more than %d parts of windows; bound the alternatives of each job with --max-alternatives", file, mostParts))
+		return nil, r, failed(fmt.Errorf("%s: the windows have more than %d parts; limit the alternatives of each job with --max-alternatives", file, mostParts))
 	}
 	return p, r, nil
 }
@@ -167,8 +167,7 @@ func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
 	return out
 }
 
-// writeAlternatives prints a row for each alternative and the reasons of the
-// jobs that have none.
+// writeAlternatives prints a row for each alternative, and why jobs have none.
 func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 	t := report.NewTable("job", "alternative", "start", "end", "time", "cost", "<nodes")
 	found := 0

@@ -16,7 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// simulateFlags are what the user of simulate has asked for.
+// simulateFlags holds the flags of simulate.
 type simulateFlags struct {
 	seed    uint64
 	runs    int
@@ -38,22 +38,23 @@ func newSimulate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate [SCENARIO.toml]",
 		Short: "Simulate a VO across sites in virtual time",
-		Long: `Simulate runs a scenario: sites with local jobs of their own, and brokers that
-buy windows of time on them for the jobs of their VOs. Without a scenario it
-runs the embedded default.
+		Long: `Simulate runs a scenario: sites with local jobs of their own, and brokers that buy
+windows of time on them for the jobs of their VOs. Without a scenario it runs the
+embedded default.
 
-It ends with a table, a finding in one sentence and, with --out, the files
-report.html (a page with everything: figures, prices, and why each job got what
-it got), summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives
-the same bytes; "bourse report" draws them again, or two runs side by side.
-With --runs N it runs N seeds in parallel and shows means with 95 %
-intervals; the files are those of the first seed, and beside them
-summaries.jsonl, each seed's summary in a line, and means.json. A world runs on
-one processor, seeds on all of them or on as many as --workers says.
+It prints a table and a finding in one sentence. With --out it also writes
+report.html (one page with all figures, prices, and why each job got what it got),
+summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives the same
+bytes. "bourse report" draws a run again, or two runs side by side.
 
-run.json holds all that a run follows from: the scenario word for word, the seed,
-the version, and the sizes and SHA-256 of its traces. --again DIR runs the one of
-a folder again. A folder that holds another run is refused, unless by --force.`,
+With --runs N it runs N seeds in parallel and shows means with 95 % intervals. The
+files are then those of the first seed, plus summaries.jsonl (one line with the
+summary of each seed) and means.json. Each seed runs on one processor; --workers
+limits how many run at once.
+
+run.json holds all that determines a run: the text of the scenario, the seed, the
+version, and the sizes and SHA-256 of its traces. --again DIR repeats the run of a
+folder. A folder that holds another run is refused, unless you give --force.`,
 		Example: `  bourse simulate
   bourse simulate --seed 7 --out out
   bourse simulate my.toml --runs 20
@@ -65,16 +66,16 @@ a folder again. A folder that holds another run is refused, unless by --force.`,
 	}
 	flags := cmd.Flags()
 	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the first run")
-	addFlag(cmd, &f.runs, asNumber, "runs", 1, "how many seeds to run, from --seed on")
-	addFlag(cmd, &f.workers, asNumber, "workers", 0, "use at most so many processors (default all); nothing of what comes out depends on it")
+	addFlag(cmd, &f.runs, asNumber, "runs", 1, "number of seeds to run, from --seed on")
+	addFlag(cmd, &f.workers, asNumber, "workers", 0, "processors to use at most (default: all); the results do not depend on it")
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
 	addFlag(cmd, &f.preset, asPreset, "preset", "", "run an embedded scenario")
 	flags.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
-	flags.BoolVar(&f.print, "print", false, "print the scenario instead of running it: a start for one of your own")
-	addFlag(cmd, &f.again, asFolder, "again", "", "run the run of this folder again")
+	flags.BoolVar(&f.print, "print", false, "print the scenario instead of running it, to start your own from")
+	addFlag(cmd, &f.again, asFolder, "again", "", "repeat the run of this folder")
 	flags.BoolVar(&f.force, "force", false, "replace another run in the folder of --out")
 	addFlag(cmd, &f.traces, asFolder, "traces", "", "folder of the traces that the scenario names")
-	flags.BoolVar(&f.check, "check", false, "hold every step against the invariants (slower)")
+	flags.BoolVar(&f.check, "check", false, "check the invariants after every step (slower)")
 	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
 	return cmd
 }
@@ -130,7 +131,7 @@ func (f *simulateFlags) list(stdout io.Writer) error {
 	return nil
 }
 
-// scenario reads what is to be simulated: a file, a preset or the default.
+// scenario reads the scenario: a file, a preset or the default.
 func (f *simulateFlags) scenario(args []string) (*configs.Scenario, error) {
 	if f.earlier != nil {
 		return f.earlier.Again(f.traces)
@@ -170,14 +171,14 @@ func (f *simulateFlags) write(args []string, stdout io.Writer) error {
 	return failed(err)
 }
 
-// recall takes scenario and seeds from the run of a folder.
+// recall takes the scenario and the seeds from the run of a folder.
 func (f *simulateFlags) recall(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 || f.preset != "" {
-		return fmt.Errorf("--again %s says which scenario; leave the other out", f.again)
+		return fmt.Errorf("--again %s already gives the scenario; leave the other out", f.again)
 	}
 	for _, name := range []string{"seed", "runs"} {
 		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--again %s says which seeds; leave --%s out", f.again, name)
+			return fmt.Errorf("--again %s already gives the seeds; leave --%s out", f.again, name)
 		}
 	}
 	var err error
@@ -186,12 +187,12 @@ func (f *simulateFlags) recall(cmd *cobra.Command, args []string) error {
 	}
 	f.seed, f.runs = f.earlier.Seed, f.earlier.Runs
 	if now := versionOf().brief(); now != f.earlier.Version {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the run is of version %s, this is %s: the figures may differ\n", f.earlier.Version, now)
+		fmt.Fprintf(cmd.ErrOrStderr(), "the run was made by version %s, this is %s: the figures may differ\n", f.earlier.Version, now)
 	}
 	return nil
 }
 
-// simulate runs the seeds, shows what came of them and writes the files.
+// simulate runs the seeds, prints the results and writes the files.
 func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.Writer) error {
 	var rec simulation.Record
 	folder, err := f.open(sim.Scenario)
@@ -205,7 +206,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 		if folder != nil {
 			folder.abandon()
 		}
-		return "no file was written. The same command begins anew, with the same bytes"
+		return "no file was written. The same command starts over and gives the same bytes"
 	})()
 	bar := newProgress(stderr, "seeds")
 	defer bar.clear()
@@ -238,7 +239,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	for _, remark := range append(sim.Workloads.Remarks(), first.Summary.TurnedAway()...) {
 		fmt.Fprintln(stderr, remark)
 	}
-	err = f.show(first, all, stdout) // before the files, which may fail: the work is done
+	err = f.show(first, all, stdout) // before the files, because writing them may fail
 	if folder != nil {
 		err = errors.Join(err, failed(folder.write(first, all)))
 	}
@@ -248,7 +249,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	return f.tell(folder, stdout)
 }
 
-// open takes the folder for the files, before the work; nil if there is to be none.
+// open opens the folder for the files, before the work; nil without --out.
 func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
 	if f.out == "" {
 		return nil, nil
@@ -288,7 +289,7 @@ func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout 
 	return nil
 }
 
-// tell says where the files are. JSON stands alone.
+// tell says where the files are, but not after JSON.
 func (f *simulateFlags) tell(folder *runFolder, stdout io.Writer) error {
 	switch {
 	case f.json:

@@ -21,30 +21,29 @@ func newSite() *cobra.Command {
 	cmd := f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
-		Long: `Runs the agent of one cluster until it is told to stop by SIGTERM or Ctrl-C: it
-then tells the others that it leaves, and what it has promised waits in its journal
-for the next start. Behind it is what [cluster] says: simulated nodes, which is the
-default, or with kind = "local" processes of this machine, which go on when the site
-stops and are found again by its next start.
+		Long: `Runs the agent of one cluster until SIGTERM or Ctrl-C. Then it tells the others that
+it leaves, and keeps its promises in its journal for the next start. [cluster] says
+what nodes it has: simulated ones by default; Slurm's with kind = "slurm"; with
+kind = "local", processes of this machine, which go on when the site stops and which
+its next start finds again.
 
 The file has the keys of a scenario's [[site]] at its top level, its groups as
-[[group]], its local jobs as [workload] (with speed_up to have a day's jobs in
-an hour), and the tables of a process: [listen], [gossip], [tls], [journal],
-[http], [log]. bourse check says what is wrong with it. Certificates are made by
-bourse ca; bourse up makes everything for trying it. The key that the site knows
-its own answers by, should it ever lose its journal, is made at the first start:
-proof_key, site-NAME.proof beside the file.
+[[group]], its local jobs as [workload] (speed_up = 24.0 submits a day's jobs in an
+hour), and the tables of a process: [listen], [gossip], [tls], [journal], [http],
+[log]. bourse check reports what is wrong with it. bourse ca makes certificates;
+bourse up makes a whole federation for trying it. The first start makes a key with
+which the site can recognise its own answers if it ever loses its journal: proof_key,
+by default site-NAME.proof beside the file.
 
-Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
-others can reach it. Before that its clock is compared with
-others'; while that disagrees, or the journal is of a later time, it waits and
-says so. Exit status 1: the journal cannot be written, an address is taken, a
-certificate is refused.
+Logs go to stderr, as JSON if it is not a terminal. The line "ready" means that
+others can reach the site. First it compares its clock with those of its peers; while
+they disagree, or the journal ends in the future, it waits and says so. Exit status
+1: the journal cannot be written, an address is taken, or a certificate is refused.
 
-On SIGHUP, or bourse site reload NAME, the file is read again: VOs are taken in and
-let go, and shares, accounts and revoked certificates changed, without a restart.
+On SIGHUP, or bourse site reload NAME, it reads the file again and changes, without a
+restart: which VOs it serves, their shares and accounts, and revoked certificates.
 
-bourse site lost NAME is another command: it tells a broker that a site will not
+bourse site lost NAME is a different command: it tells a broker that a site will not
 come back.`,
 		Example: "  bourse check north.toml && bourse site north.toml",
 		Args:    cobra.ExactArgs(1),
@@ -108,13 +107,13 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	}, func(o web.Options) (api, error) { return web.NewSite(o) })
 }
 
-// proofKeyMade tells of a key that was made: a warning where the site has a journal, and so
-// may have had another key. In a new one nothing was sold yet.
+// proofKeyMade logs that a key was made. If the site has a journal, this is a warning: the
+// site may have sold windows under another key.
 func (p *process) proofKeyMade(file string) {
-	const words = "a key was made that this site knows its own answers by; keep a copy of it"
+	const words = "made the key by which this site recognises its own answers; keep a copy of it"
 	if files, err := os.ReadDir(p.folder(p.name)); err == nil && len(files) == 0 || errors.Is(err, fs.ErrNotExist) {
 		p.log.Info().Str("file", file).Msg(words)
 		return
 	}
-	p.log.Warn().Str("file", file).Msg(words + ". If there was one before, what was sold until now cannot be restored should the journal be lost")
+	p.log.Warn().Str("file", file).Msg(words + ". If there was another key before, windows sold until now cannot be restored if the journal is lost")
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// behind is what stands behind a site's process: the nodes, and who reaches them
-// where they are real.
+// behind is what a site's process has behind it: the nodes and, if they are real, the
+// driver that reaches them.
 type behind struct {
 	backend cluster.Backend
 	driver  live.Driver // nil: the nodes are simulated
-	// account says why no work can run as a local account, or what is to be known of one
-	// that it can run as; nil: none runs.
+	// account returns an error if no work can run as a local account, and otherwise what the
+	// operator should know about it; nil: no work runs.
 	account func(as string) (remark string, err error)
 }
 
-// accounts tries the accounts of a mapping, and returns what is to be known of them.
+// accounts tries the accounts of a mapping and returns remarks for the operator.
 func (b *behind) accounts(list []configs.Account) (remarks []string, err error) {
 	for _, a := range list {
 		if b.account == nil {
@@ -43,7 +43,7 @@ func (b *behind) accounts(list []configs.Account) (remarks []string, err error) 
 	return remarks, nil
 }
 
-// clusters lists the kinds of clusters by the word of [cluster] kind.
+// clusters makes a cluster, by [cluster] kind.
 var clusters = map[string]func(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error){
 	"simulated": simulatedCluster,
 	"local":     localCluster,
@@ -53,7 +53,7 @@ var clusters = map[string]func(p *process, cfg *configs.SiteProcess, agent *site
 // driverOf is the name of the driver of a site's cluster.
 func driverOf(site string) agents.ID { return agents.ID(string(agents.Driver) + ":" + site) }
 
-// simulatedCluster has nodes that there are not, and local jobs of a trace or a model.
+// simulatedCluster makes simulated nodes with local jobs from a trace or a model.
 func simulatedCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
 	var work simulation.LocalWork
 	if w := cfg.Workload; w != nil {
@@ -70,14 +70,15 @@ func simulatedCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config)
 	return behind{backend: simulation.NewBackend(&cfg.Site, work, agent)}, nil
 }
 
-// managedConfig is what all clusters of real nodes are configured by.
+// managedConfig is the common configuration of clusters with real nodes.
 func managedConfig(cfg *configs.SiteProcess) managed.Config {
 	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Policy: cfg.Policy}
 	c.Accounts = mapped(cfg)
 	return c
 }
 
-// pad has a site offer its groups with the padding that its cluster leaves after a window.
+// pad makes a site offer its groups with the padding that its cluster leaves after a
+// window.
 func pad(agent *sites.Config, by bourse.Duration) {
 	agent.Groups = slices.Clone(agent.Groups)
 	for i := range agent.Groups {
@@ -85,7 +86,7 @@ func pad(agent *sites.Config, by bourse.Duration) {
 	}
 }
 
-// mapped is as whom the work of all users runs.
+// mapped lists the local accounts of users.
 func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
 	for _, a := range cfg.Mapping() {
 		list = append(list, managed.Account{User: a.User, As: a.As})
@@ -93,8 +94,8 @@ func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
 	return list
 }
 
-// localCluster has processes of this machine, which answers at once: its looks are
-// taken more often than those at a resource manager.
+// localCluster makes a cluster of processes of this machine. The machine answers at once,
+// so looks are more frequent than with a resource manager.
 func localCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
 	c := managedConfig(cfg)
 	for _, g := range cfg.Groups {

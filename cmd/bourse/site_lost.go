@@ -17,13 +17,14 @@ func newSiteLost() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lost NAME",
 		Short: "Tell the broker that a site will not come back",
-		Long: `Lost has the broker give up all that it has reserved at a site: other nodes are
-looked for in its place, and where there are none the rest of the window is given
-back, with a full refund. A site that stays silent is lost by itself before its
-parts start (lost_after in the broker's file); this is for those who know sooner.
+		Long: `Lost makes the broker give up everything that it has reserved at a site. It looks for
+other nodes; if there are none, the rest of the window is released with a full
+refund. The broker by itself gives up a silent site before its legs start
+(lost_after in the broker's file); use this command if you know sooner.
 
-If the site comes back all the same, it is told to release what it still carries.
-With --undo it is used again once it has listed that; what was given up stays so.`,
+If the site comes back after all, it is told to release what it still holds. With
+--undo the broker uses the site again, once the site has listed what it holds; legs
+that were given up stay given up.`,
 		Example: "  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
 		Args:    arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,8 +32,8 @@ With --undo it is used again once it has listed that; what was given up stays so
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &w.Why, asText, "why", "", "what those whose jobs it concerns are told")
-	cmd.Flags().BoolVar(&undo, "undo", false, "take that back")
+	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to the owners of the jobs")
+	cmd.Flags().BoolVar(&undo, "undo", false, "use the site again")
 	cmd.MarkFlagsMutuallyExclusive("why", "undo")
 	return cmd
 }

@@ -11,14 +11,15 @@ func newSiteReload() *cobra.Command {
 	var c calling
 	cmd := &cobra.Command{
 		Use:   "reload NAME",
-		Short: "Have a site read its file again",
-		Long: `Reload has the process of a site read its file again, as SIGHUP does. The file is
-checked whole first: while anything in it is wrong, nothing changes. At once are in
-force: a [[vo]] that is new or gone, or has let_go = true, the shares and accounts of
-VOs, and lists of revoked certificates. What differs beside takes a restart and is said.
+		Short: "Make a site read its file again",
+		Long: `Reload makes the process of a site read its file again, like SIGHUP. It checks the
+whole file first; if anything is wrong, nothing changes. These changes apply at once:
+a [[vo]] that was added or removed, or that has let_go = true; the shares and accounts
+of VOs; and lists of revoked certificates. Other changes need a restart and are
+listed.
 
-A VO that is let go is not heard any more; its legs are kept to their end. Leave its
-table there, with let_go = true, until they are over.`,
+The site no longer listens to a VO that it has let go, but keeps its legs until they
+end. Leave the VO's table in the file, with let_go = true, until then.`,
 		Example: "  bourse site reload north",
 		Args:    arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,13 +35,13 @@ table there, with let_go = true, until they are over.`,
 				return writeJSON(cmd.OutOrStdout(), r)
 			}
 			if len(r.Changed) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "nothing has changed")
+				fmt.Fprintln(cmd.OutOrStdout(), "nothing changed")
 			}
 			for _, what := range r.Changed {
 				fmt.Fprintln(cmd.OutOrStdout(), "changed:", visible(what))
 			}
 			for _, what := range r.Restart {
-				fmt.Fprintln(cmd.OutOrStdout(), "takes a restart:", visible(what))
+				fmt.Fprintln(cmd.OutOrStdout(), "needs a restart:", visible(what))
 			}
 			return nil
 		},

@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// slurmCluster has the nodes of some partitions of a Slurm cluster.
+// slurmCluster makes a cluster of the nodes of some partitions of Slurm.
 func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
 	d, err := slurm.New(slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
 		Folder: cfg.Cluster.Folder, Now: func() bourse.Time { return p.host.Now() }})
@@ -40,10 +40,10 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
 	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
-	// Slurm knows whole seconds only, by its own clock. A job's limit is rounded up to
-	// whole minutes, and Slurm looks at limits every 30 s: the padding covers both.
-	// After a restart a submission that is not there is waited for as long as a command
-	// may last and take effect: less than a leg may be late, so that it is known in time.
+	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
+	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
+	// submission that is not visible may still take effect for as long as a command may
+	// last. That is less than a leg may be late, so the truth is known in time.
 	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute,
 		CommandTimeout: bourse.Duration(slurm.CommandLimit/time.Millisecond) + 5*bourse.Second, Late: 10 * bourse.Second}
 	pad(agent, c.Limits.Padding)
@@ -51,7 +51,7 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	return b, nil
 }
 
-// slurmAccount says why no work runs as an account yet.
+// slurmAccount says why no work can run as an account yet.
 func slurmAccount(as string) (string, error) {
 	if why := slurm.Check(as); why.Refused() {
 		return why.String() + "; until then the work of its users is refused", nil
@@ -59,7 +59,7 @@ func slurmAccount(as string) (string, error) {
 	return "", nil
 }
 
-// slurmLook waits for a cluster that does not answer, for a while.
+// slurmLook looks at the cluster, and tries again for a while if it does not answer.
 func slurmLook(p *process, c slurm.Commands) (*bourse.Look, error) {
 	const tries, pause = 12, 5 * time.Second
 	for i := 1; ; i++ {
@@ -67,13 +67,13 @@ func slurmLook(p *process, c slurm.Commands) (*bourse.Look, error) {
 		if err == nil || i == tries {
 			return look, err
 		}
-		p.log.Warn().Err(err).Msg("Slurm does not answer; it is asked again")
+		p.log.Warn().Err(err).Msg("Slurm does not answer; trying again")
 		time.Sleep(pause)
 	}
 }
 
-// slurmPrefix begins the names of a site's reservations and jobs, and of no other
-// site's that has nodes of the same cluster.
+// slurmPrefix begins the names of a site's reservations and jobs. It differs between
+// sites that have nodes of the same cluster.
 func slurmPrefix(site string) string {
 	plain := len(site) <= 40 && !strings.ContainsFunc(site, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')

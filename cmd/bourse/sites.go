@@ -20,15 +20,18 @@ func newSites() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sites [SITE]",
 		Short: "Show the sites that the broker knows, and what is free there",
-		Long: `Sites lists the sites that the broker knows with what they offered when they
-were last asked: nodes that can be reserved (free), and at base price (clear).
-One that drains takes nothing new, which shows at once. One that is silent did not
-answer in time. One that is lost has been silent
-for so long that its parts of windows were given up, or an operator has said so.
-One that is closed takes nothing from this VO, one that is skewed has a clock
-more than two seconds off.
+		Long: `Sites lists the sites that the broker knows, with what they offered when last asked:
+nodes that can be reserved (free), and those at base price (clear). The state of a
+site may be:
 
-With SITE it asks that site itself: how it stands, what is out of service, what
+  draining  accepts nothing new (shown at once)
+  silent    did not answer in time
+  lost      was silent for so long that the broker gave up its legs, or an
+            operator has declared it lost
+  closed    accepts nothing from this VO
+  skewed    its clock is more than two seconds off
+
+With SITE it asks that site itself: its state, what is out of service, and what
 brokers have paid.`,
 		Example: "  bourse sites\n  bourse sites north",
 		Args:    arguments(0, 1, "at most one site"),
@@ -77,9 +80,9 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 	for i := range list.Sites {
 		switch s := &list.Sites[i]; {
 		case s.Lost != nil && s.Lost.Operator:
-			fmt.Fprintf(out, "%s (since %s); bourse site lost %s --undo takes that back\n", s.Lost.Reason, both(s.Lost.Since, now), s.Name)
+			fmt.Fprintf(out, "%s (since %s); to use it again: bourse site lost %s --undo\n", s.Lost.Reason, both(s.Lost.Since, now), s.Name)
 		case s.Lost != nil:
-			fmt.Fprintf(out, "%s (since %s); it is used again once it answers\n", s.Lost.Reason, both(s.Lost.Since, now))
+			fmt.Fprintf(out, "%s (since %s); the broker will use it again once it answers\n", s.Lost.Reason, both(s.Lost.Since, now))
 		case s.Refusal != nil:
 			fmt.Fprintf(out, "%s is %s: %s\n", s.Name, s.State, s.Refusal)
 		}

@@ -16,23 +16,23 @@ func newSnapshot() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot --slurm",
 		Short: "Save a look at a live cluster",
-		Long: `Looks at a Slurm cluster and writes what it shows of itself on stdout as JSON:
-its nodes, jobs and reservations, with times in seconds. It changes nothing there
-and needs no rights; what the cluster hides from others is not seen.
+		Long: `Looks at a Slurm cluster and writes its visible nodes, jobs and reservations to
+stdout as JSON, with times in seconds. It changes nothing on the cluster and needs no
+rights; what the cluster hides from other users is missing.
 
-bourse quote and bourse forecast read such a file in place of the cluster, and
-forecast learns from those that are kept how much of their limits jobs run.`,
+bourse quote and bourse forecast can read such a file instead of the cluster. From
+saved looks, forecast also learns how much of their limits jobs use.`,
 		Example: "  bourse snapshot --slurm > look.json\n" +
 			"  bourse snapshot --slurm --conf /etc/slurm-b/slurm.conf \\\n      | bourse forecast - --nodes 4 --duration 2h",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("snapshot writes to stdout and takes no file; %q is given", args[0])
+				return fmt.Errorf("snapshot writes to stdout and takes no file; %q given", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !l.slurm {
-				return errors.New("say which cluster to look at: bourse snapshot --slurm")
+				return errors.New("the cluster is missing; use bourse snapshot --slurm")
 			}
 			look, err := l.look(cmd.Context())
 			if err != nil {
@@ -45,7 +45,7 @@ forecast learns from those that are kept how much of their limits jobs run.`,
 	return cmd
 }
 
-// writeLook writes a look as readLook reads it: a list that is empty is there.
+// writeLook writes a look in the form that readLook reads: empty lists are present.
 func writeLook(out io.Writer, look *bourse.Look) error {
 	whole := *look
 	if whole.Nodes == nil {

@@ -19,16 +19,15 @@ import (
 	"github.com/bourse-grid/bourse/studies"
 )
 
-// experiment is a study by name. Each stands in a file of its own and has a line
-// in experiments.
+// experiment is a study. Each has a file of its own and a line in experiments.
 type experiment struct {
 	name, about string
-	traces      string // what --trace is to name, "" if it takes none
-	presets     bool   // some of its scenarios are presets with traces: it takes --traces
-	runs, quick int    // seeds, without --runs
+	traces      string // what to name with --trace, "" if it takes none
+	presets     bool   // some of its scenarios are presets with traces, so it takes --traces
+	runs, quick int    // default number of seeds, and with --quick
 	run         func(*studying) ([]studies.Row, error)
-	finding     func([]studies.Row) string              // what the rows say together, in words; nil: nothing
-	fronts      func([]studies.Row) []report.StudyFront // of the page; nil: none
+	finding     func([]studies.Row) string              // summary of the rows in words; nil: none
+	fronts      func([]studies.Row) []report.StudyFront // for the page; nil: none
 }
 
 // experiments lists the studies in the order of the contract.
@@ -46,22 +45,22 @@ func experiments() []experiment {
 	}
 }
 
-// studying is what an experiment is run with.
+// studying holds the inputs of an experiment.
 type studying struct {
 	seed     uint64
 	runs     int
 	quick    bool
-	blocks   studies.Blocks // that workloads are resampled by
+	blocks   studies.Blocks // how workloads are resampled
 	traces   []string
 	folder   string                // of the presets' traces
-	done     func(done, total int) // shows progress; never called at once
+	done     func(done, total int) // shows progress; calls never overlap
 	messages io.Writer
 }
 
 // say writes a line to stderr.
 func (s *studying) say(format string, v ...any) { fmt.Fprintf(s.messages, format+"\n", v...) }
 
-// nameColumn is how wide the names of studies stand in the help.
+// nameColumn is the width of the names of studies in the help.
 const nameColumn = 21
 
 // newStudy builds "bourse study".
@@ -75,19 +74,19 @@ func newStudy() *cobra.Command {
 		Use:   "study NAME",
 		Short: "Run a paper's experiment and compare",
 		Long: `Runs an experiment and prints a row for each figure and each claim of its paper:
-measure, setting, what the paper says, what comes out here with its 95 % interval
-over the runs, and a verdict. The studies are
+measure, setting, the paper's figure, the figure here with its 95 % interval over the
+runs, and a verdict. The studies are
 
 ` + list.String() + `
-Traces are in the Standard Workload Format (gzip by name). A study without its
-trace draws one from a model, and says so. With --out DIR it writes NAME.json,
-NAME.csv, NAME-values.csv with the values that each row was computed of, and NAME.html.`,
+Traces are in the Standard Workload Format (gzip by name). If you do not give a
+study's trace, it draws one from a model and says so. With --out DIR it writes
+NAME.json, NAME.csv, NAME-values.csv (the values behind each row) and NAME.html.`,
 		Example: "  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --quick\n" +
 			"  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --runs 20 \\\n      --out out\n" +
 			"  bourse study sla-reservations --trace SDSC-SP2-1998-4.2-cln.swf.gz --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("study takes one name of %s; %d are given", experimentNames(), len(args))
+				return fmt.Errorf("study takes one name of %s; %d given", experimentNames(), len(args))
 			}
 			return nil
 		},
@@ -96,19 +95,19 @@ NAME.csv, NAME-values.csv with the values that each row was computed of, and NAM
 		},
 	}
 	flags := cmd.Flags()
-	addList(cmd, &f.traces, asFile, "trace", "a trace that the paper uses; again for the next one")
-	addFlag(cmd, &f.folder, asFolder, "traces", "", "folder of the traces that presets name, for study planning")
-	addFlag(cmd, &f.runs, asNumber, "runs", 0, "seeds for each setting (default the study's own)")
+	addList(cmd, &f.traces, asFile, "trace", "a trace that the study uses; repeat for the next one")
+	addFlag(cmd, &f.folder, asFolder, "traces", "", "folder of the presets' traces, for study planning")
+	addFlag(cmd, &f.runs, asNumber, "runs", 0, "seeds for each setting (default: the study's own)")
 	addFlag(cmd, &f.seed, asSeed, "seed", 1, "the first seed")
-	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
-	addFlag(cmd, &f.blocks, asBlocks, "resample", studies.BlocksNames()[0], "what is drawn again of a trace for the second interval: weeks or users")
+	flags.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in under 20 s")
+	addFlag(cmd, &f.blocks, asBlocks, "resample", studies.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
-	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file, with its data: svg or png; needs --out")
+	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure and its data as files, svg or png; needs --out")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
 
-// studyFlags are what the user has asked for.
+// studyFlags holds the flags of study.
 type studyFlags struct {
 	traces      []string
 	folder      string
@@ -128,7 +127,7 @@ func experimentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// maxStudyRuns bounds --runs: more would say nothing new.
+// maxStudyRuns bounds --runs: more seeds would tell nothing new.
 const maxStudyRuns = 10_000
 
 func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) error {
@@ -140,17 +139,17 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	switch {
 	case e.run == nil:
-		return fmt.Errorf("study %q is unknown; the studies are %s", name, experimentNames())
+		return fmt.Errorf("study %q is unknown; must be one of %s", name, experimentNames())
 	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
 		return fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
 	case f.figures != "" && f.out == "":
-		return errors.New("--figures needs a folder to write them into, --out DIR")
+		return errors.New("--figures needs a folder for the files; add --out DIR")
 	case e.presets && len(f.traces) > 0:
-		return fmt.Errorf("--trace %s: study %s runs presets; name the folder of their traces with --traces DIR", f.traces[0], name)
+		return fmt.Errorf("--trace %s: study %s runs presets; give the folder of their traces with --traces DIR", f.traces[0], name)
 	case !e.presets && f.folder != "":
-		return fmt.Errorf("--traces %s: study %s runs no preset that has traces; a log is named with --trace FILE", f.folder, name)
+		return fmt.Errorf("--traces %s: study %s runs no presets with traces; give a log with --trace FILE", f.folder, name)
 	case e.traces == "" && len(f.traces) > 0:
-		return fmt.Errorf("--trace %s: study %s draws what it works on and takes no trace", f.traces[0], name)
+		return fmt.Errorf("--trace %s: study %s draws its workload and takes no trace", f.traces[0], name)
 	}
 	blocks, err := studies.ParseBlocks(f.blocks)
 	if err != nil {
@@ -165,7 +164,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	bar := newProgress(stderr, "runs")
 	s.done = bar.set
-	deaf := onInterrupt(stderr, func() string { return "no file was written. The same command begins anew, with the same figures" })
+	deaf := onInterrupt(stderr, func() string { return "no file was written. The same command starts over and gives the same figures" })
 	rows, err := e.run(s)
 	deaf()
 	bar.clear()
@@ -173,7 +172,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		return err
 	}
 	if slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Runs == 1 }) {
-		s.say("one run has no interval: its rows are undecided")
+		s.say("one run has no interval, so its rows are undecided")
 	}
 	tests := studies.CountTests(rows)
 	if f.out != "" {
@@ -217,7 +216,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	return nil
 }
 
-// paragraph writes words of a study below its table.
+// paragraph writes a paragraph below a study's table.
 func paragraph(w io.Writer, words string) error {
 	_, err := io.WriteString(w, "\n")
 	for line := range strings.Lines(text.WrapSoft(words, 95)) {
@@ -226,7 +225,7 @@ func paragraph(w io.Writer, words string) error {
 	return err
 }
 
-// show prints the rows for people.
+// show prints the rows as a table.
 func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) error {
 	covered := slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Blocks > 0 })
 	head := []string{"measure", "<setting", "<paper", "here", "±", "<verdict"}
@@ -255,8 +254,8 @@ func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) err
 	return err
 }
 
-// studyColumns keep the table within 100 columns: words wrap. With the interval that covers
-// the workload there is one more, for which the settings make room.
+// studyColumns keeps the table within 100 columns by wrapping words. The interval that
+// covers the workload needs one more column, so the settings are narrower then.
 func studyColumns(covered bool) []table.ColumnConfig {
 	figure := func(n int) table.ColumnConfig {
 		return table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight}
@@ -270,7 +269,7 @@ func studyColumns(covered bool) []table.ColumnConfig {
 	return []table.ColumnConfig{words(1, 24), words(2, 30), words(3, 10), figure(4), figure(5), words(6, 12)}
 }
 
-// shortFigure shows a figure with as many decimals as tell.
+// shortFigure shows a figure with as many decimals as are meaningful.
 func shortFigure(v float64) string {
 	switch {
 	case v >= 1000 || v <= -1000:
@@ -281,7 +280,7 @@ func shortFigure(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// traceNames are the traces without their folders, which say nothing of them.
+// traceNames lists the traces without their folders, which do not matter.
 func (f *studyFlags) traceNames() string {
 	if f.folder != "" {
 		return "those of the presets"
@@ -296,8 +295,8 @@ func (f *studyFlags) traceNames() string {
 	return strings.Join(names, ", ")
 }
 
-// writeStudy writes a study as JSON, as CSV with its raw values beside, and as a page, each file whole or not
-// at all.
+// writeStudy writes a study as JSON, as CSV with its raw values in another file, and as a
+// page. Each file is written whole or not at all.
 func writeStudy(dir string, page *studies.Page) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -26,12 +26,12 @@ func studyAdmission() experiment {
 	}
 }
 
-// trace reads the one trace of a study; without one it draws so many jobs from a
-// model, and says so.
+// trace reads the only trace of a study. If none is given, it draws jobs from a model and
+// says so.
 func (s *studying) trace(name string, model workload.Lublin, jobs int) (*workload.Trace, error) {
 	switch len(s.traces) {
 	case 0:
-		s.say("no --trace %s is given: %d jobs are drawn from the model of Lublin and Feitelson; the paper's figures are of the trace", name, jobs)
+		s.say("no --trace %s given: drawing %d jobs from the model of Lublin and Feitelson; the paper's figures are of the trace", name, jobs)
 		list, err := model.Jobs(jobs)
 		if err != nil {
 			return nil, err
@@ -42,5 +42,5 @@ func (s *studying) trace(name string, model workload.Lublin, jobs int) (*workloa
 	case 1:
 		return s.open(s.traces[0], 0)
 	}
-	return nil, fmt.Errorf("--trace %s: the study takes one trace, %s; %d are given", s.traces[1], name, len(s.traces))
+	return nil, fmt.Errorf("--trace %s: the study takes one trace, %s; %d given", s.traces[1], name, len(s.traces))
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// studyBalance is our own experiment on what prices do for the balance of load.
+// studyBalance is our own experiment on how prices affect the balance of load.
 func studyBalance() experiment {
 	return experiment{
 		name: "load-balancing", about: "sites of unequal load: strategies, prices, users who choose (our own)",
-		traces: "logs of machines, a site each", runs: 40, quick: 6,
+		traces: "logs of machines, one for each site", runs: 40, quick: 6,
 		run: func(s *studying) ([]studies.Row, error) {
 			traces, err := s.machines()
 			if err != nil {
@@ -25,11 +25,10 @@ func studyBalance() experiment {
 	}
 }
 
-// machines reads the logs that are given, whose headers say how large their
-// machines are.
+// machines reads the given logs. Their headers give the sizes of the machines.
 func (s *studying) machines() ([]studies.BalanceTrace, error) {
 	if len(s.traces) == 0 {
-		s.say("no --trace is given: jobs are drawn from the model of Lublin and Feitelson")
+		s.say("no --trace given: drawing jobs from the model of Lublin and Feitelson")
 	}
 	var list []studies.BalanceTrace
 	for _, file := range s.traces {
@@ -38,7 +37,7 @@ func (s *studying) machines() ([]studies.BalanceTrace, error) {
 			return nil, err
 		}
 		if early := stragglers(trace); early > 0 {
-			s.say("%s: the first %d records lie more than a week before the others and are left out", file, early)
+			s.say("%s: left out the first %d records, which are more than a week before the others", file, early)
 			if trace, err = workload.Open(file, workload.Options{Skip: early}); err != nil {
 				return nil, err
 			}
@@ -55,8 +54,7 @@ func (s *studying) machines() ([]studies.BalanceTrace, error) {
 	return list, nil
 }
 
-// stragglers is how many of the first ten records lie more than a week before
-// the next.
+// stragglers is how many of the first ten records are more than a week before the next.
 func stragglers(t *workload.Trace) int {
 	for i := min(10, len(t.Records)-1); i > 0; i-- {
 		if t.Records[i].Submit().Sub(t.Records[i-1].Submit()) > 7*bourse.Day {

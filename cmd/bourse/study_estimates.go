@@ -13,15 +13,15 @@ var estimatedTraces = []archived{
 	{"SP2", "SDSC SP2", 128, 0, 0},
 	{"CTC", "CTC SP2", 430, 3, 0},
 	{"KTH", "KTH SP2", 100, 0, 0},
-	// The busiest of the grid's sites; nobody has logged how large it was. On so many
-	// processors what it ran is nine tenths of what could be.
+	// The busiest of the grid's sites, whose size is not in the log. On this many
+	// processors its jobs make a load of nine tenths.
 	{"LCG", "LCG", 400, 0, 40},
 }
 
-// studyEstimates is our own experiment on what jobs are planned by.
+// studyEstimates is our own experiment on the run times that plans assume.
 func studyEstimates() experiment {
 	return experiment{
-		name: "estimates", about: "waits, deadlines and prices by requests, last runs, a regression (our own)",
+		name: "estimates", about: "waits, deadlines and prices when plans use requests, last runs or a regression (our own)",
 		traces: "SDSC SP2, CTC SP2, KTH SP2, then LCG", runs: 10, quick: 2,
 		run: func(s *studying) ([]studies.Row, error) {
 			traces, err := s.estimatedTraces()
@@ -43,12 +43,12 @@ func studyEstimates() experiment {
 	}
 }
 
-// estimatedTraces reads the traces that are given, whole; without any it draws one from
-// a model, whose users nobody knows.
+// estimatedTraces reads the given traces whole. If none is given, it draws one from a
+// model, which has no users.
 func (s *studying) estimatedTraces() (list []studies.EstimatesTrace, err error) {
 	if len(s.traces) == 0 {
 		const nodes = 128
-		s.say("no --trace is given: %s of jobs are drawn from the model of Lublin and Feitelson; nobody knows its users, so that last-two is request", forecastSpan.Words())
+		s.say("no --trace given: drawing %s of jobs from the model of Lublin and Feitelson; it has no users, so last-two equals request", forecastSpan.Words())
 		jobs, err := workload.Lublin{Nodes: nodes, Load: 0.8, Seed: simulation.SeedOf(s.seed, "estimates")}.Until(forecastSpan)
 		return []studies.EstimatesTrace{{Name: "generated", Nodes: nodes, Trace: workload.FromJobs(workload.Header{}, jobs)}}, err
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// studyForecast is our own experiment on when a job is said to start.
+// studyForecast is our own experiment on forecasts of a job's start.
 func studyForecast() experiment {
 	return experiment{
-		name: "forecast", about: "when a job would start, by limits and by history, against when it did (our own)",
+		name: "forecast", about: "forecasts of a job's start, by limits and by history, against the real start (our own)",
 		traces: "SDSC SP2, then CTC SP2", runs: 20, quick: 10,
 		run: func(s *studying) ([]studies.Row, error) {
 			traces, err := s.forecastTraces()
@@ -37,12 +37,12 @@ func studyForecast() experiment {
 // forecastSpan is how much of a model stands in for a trace.
 const forecastSpan = 120 * bourse.Day
 
-// forecastTraces reads the traces that are given, whole; without any it draws one
-// from a model.
+// forecastTraces reads the given traces whole. If none is given, it draws one from a
+// model.
 func (s *studying) forecastTraces() (list []studies.ForecastTrace, err error) {
 	if len(s.traces) == 0 {
 		const nodes = 128
-		s.say("no --trace is given: %s of jobs are drawn from the model of Lublin and Feitelson; nobody knows its users", forecastSpan.Words())
+		s.say("no --trace given: drawing %s of jobs from the model of Lublin and Feitelson; it has no users", forecastSpan.Words())
 		jobs, err := workload.Lublin{Nodes: nodes, Load: 0.8, Seed: simulation.SeedOf(s.seed, "forecast")}.Until(forecastSpan)
 		return []studies.ForecastTrace{{Name: "generated", Nodes: nodes, Jobs: jobs}}, err
 	}

@@ -4,14 +4,14 @@ import (
 	"github.com/bourse-grid/bourse/studies"
 )
 
-// studyPlanning is our own experiment on what a broker minimises.
+// studyPlanning is our own experiment on a broker's goals.
 func studyPlanning() experiment {
 	return experiment{
 		name: "planning", about: "what a VO loses by goal and strategy, paired with first alternatives (our own)",
 		presets: true, runs: 20, quick: 2,
 		run: func(s *studying) ([]studies.Row, error) {
 			if s.folder == "" {
-				s.say("no --traces is given: the presets three-traces and lcg (170 sites) are left out")
+				s.say("no --traces given: leaving out the presets three-traces and lcg (170 sites)")
 			}
 			return studies.Planning(studies.PlanningOptions{Seed: s.seed, Runs: s.runs, Traces: s.folder, Done: s.done})
 		},

@@ -37,11 +37,11 @@ func studyPricing() experiment {
 	}
 }
 
-// pricedTraces reads the traces that are given, and says which rows are left out;
-// without any it draws one from a model.
+// pricedTraces reads the given traces, and says which rows are left out. If none is given,
+// it draws one from a model.
 func (s *studying) pricedTraces() ([]studies.PricingTrace, error) {
 	if len(s.traces) == 0 {
-		s.say("no --trace is given: jobs are drawn from the model of Lublin and Feitelson; the paper's figures are of SDSC SP2 and CTC SP2")
+		s.say("no --trace given: drawing jobs from the model of Lublin and Feitelson; the paper's figures are of SDSC SP2 and CTC SP2")
 		generated, err := studies.GeneratedPricingTrace(s.seed)
 		return []studies.PricingTrace{generated}, err
 	}

@@ -20,7 +20,7 @@ func TestStudy_PricingLeavesOutTheTraceThatIsNotGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(stderr, "no --trace for CTC SP2 is given: its rows are left out") {
+	if !strings.Contains(stderr, "no --trace for CTC SP2 given: its rows are left out") {
 		t.Errorf("stderr says %q", stderr)
 	}
 	var rows []struct {
@@ -56,7 +56,7 @@ func TestStudy_PricingWithoutATraceDrawsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(stderr, "no --trace is given: jobs are drawn") {
+	if !strings.Contains(stderr, "no --trace given: drawing jobs") {
 		t.Errorf("stderr says %q", stderr)
 	}
 	var rows []map[string]any

@@ -122,15 +122,15 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 		want string
 	}{
 		{nil, "study takes one name of "},
-		{[]string{"admissions"}, `study "admissions" is unknown; the studies are `},
+		{[]string{"admissions"}, `study "admissions" is unknown; must be one of `},
 		{[]string{"admission", "--runs", "0"}, "--runs 0: must be 1 to 10000"},
 		{[]string{"admission", "--trace", "nowhere.swf"}, "nowhere.swf"},
-		{[]string{"admission", "--figures", "svg"}, "--figures needs a folder to write them into, --out DIR"},
+		{[]string{"admission", "--figures", "svg"}, "--figures needs a folder for the files; add --out DIR"},
 		{[]string{"admission", "--figures", "gif", "--out", t.TempDir()}, `--figures "gif": must be svg or png`},
 		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 are given"},
 		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; must be 3000 or more"},
-		{[]string{"planning", "--trace", short}, "study planning runs presets; name the folder of their traces with --traces DIR"},
-		{[]string{"admission", "--traces", "dir"}, "--traces dir: study admission runs no preset that has traces; a log is named with --trace FILE"},
+		{[]string{"planning", "--trace", short}, "study planning runs presets; give the folder of their traces with --traces DIR"},
+		{[]string{"admission", "--traces", "dir"}, "--traces dir: study admission runs no presets with traces; give a log with --trace FILE"},
 		{[]string{"planning", "--traces", t.TempDir()}, "SDSC-SP2-1998-4.2-cln.swf.gz; name the folder of the traces with --traces DIR"},
 		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
 	} {

@@ -7,34 +7,34 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// archived is a log of the Parallel Workloads Archive as a study takes it.
+// archived is a log of the Parallel Workloads Archive as a study uses it.
 type archived struct {
-	name, archive string // of the rows; of the archive
+	name, archive string // in the rows; in the archive
 	nodes         int    // processors
-	skip          int    // records at its beginning
-	partition     int    // whose jobs are taken; 0: all
+	skip          int    // records at the beginning to leave out
+	partition     int    // take only its jobs; 0: all
 }
 
-// archivedLog is such a log as it was read.
+// archivedLog is such a log with its records.
 type archivedLog struct {
 	archived
 	trace *workload.Trace
 }
 
-// logs reads the traces that are given as those that a study takes, in its order, and
-// says which rows are left out.
+// logs reads the given traces as those that a study takes, in its order, and says which
+// rows are left out.
 func (s *studying) logs(takes []archived) ([]archivedLog, error) {
 	if len(s.traces) > len(takes) {
 		var names []string
 		for _, a := range takes {
 			names = append(names, a.archive)
 		}
-		return nil, fmt.Errorf("--trace %s: the study takes %d traces, %s; %d are given", s.traces[len(takes)], len(takes), strings.Join(names, ", "), len(s.traces))
+		return nil, fmt.Errorf("--trace %s: the study takes %d traces, %s; %d given", s.traces[len(takes)], len(takes), strings.Join(names, ", "), len(s.traces))
 	}
 	var list []archivedLog
 	for i, a := range takes {
 		if i >= len(s.traces) {
-			s.say("no --trace for %s is given: its rows are left out", a.archive)
+			s.say("no --trace for %s given: its rows are left out", a.archive)
 			continue
 		}
 		trace, err := s.open(s.traces[i], a.skip)
@@ -54,7 +54,7 @@ func (s *studying) logs(takes []archived) ([]archivedLog, error) {
 	return list, nil
 }
 
-// open reads a trace without its first records, and says what there is to say of it.
+// open reads a trace without its first records, and reports its problems.
 func (s *studying) open(file string, skip int) (*workload.Trace, error) {
 	trace, err := workload.Open(file, workload.Options{Skip: skip})
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *studying) open(file string, skip int) (*workload.Trace, error) {
 	return trace, nil
 }
 
-// onePartition is a partition of a trace; 0: all of it.
+// onePartition returns a partition of a trace; 0: the whole trace.
 func onePartition(t *workload.Trace, partition int) (*workload.Trace, error) {
 	if partition == 0 {
 		return t, nil

@@ -36,29 +36,29 @@ func newSubmit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit BATCH.toml|TRACE",
 		Short: "Submit jobs to the broker",
-		Long: `Submit hands a batch of jobs to the broker: the [[job]] tables of a TOML file, or
-the first jobs of a trace in the Standard Workload Format. It prints each job's
-identity; bourse jobs, explain and cancel take that, or the name where only one
-job has it.
+		Long: `Submit sends a batch of jobs to the broker: the [[job]] tables of a TOML file, or the
+first jobs of a trace in the Standard Workload Format. It prints each job's identity.
+Use that with bourse jobs, explain and cancel, or the job's name if no other job has
+it.
 
-A batch has an identity, made at random and printed. The same batch under the
-same identity (--id) changes nothing, so that it can be repeated when it is not
-known whether it came through; other content under it is refused.
+Each batch has an identity, random unless you give --id, and prints it. Submitting
+the same batch with the same identity again changes nothing, so you can repeat it
+when you do not know whether it arrived. Another batch with the same identity is
+refused.
 
-A job with nodes = "4..16" is moldable: speedup = { amdahl = 0.05 } or { power = 0.8 }
-says how its length, which is that on the fewest nodes, falls with more of them;
-speedup = { table = { 4 = "2h", 16 = "45m" } } says it outright.
+A job with nodes = "4..16" is moldable. Its length is for the fewest nodes;
+speedup = { amdahl = 0.05 } or { power = 0.8 } says how it falls with more nodes, and
+speedup = { table = { 4 = "2h", 16 = "45m" } } gives the lengths themselves.
 
-With --wait it waits until every job is placed, abandoned or withdrawn, with
---wait done until every job has ended, says on stderr what it waits for, and exits
-with status 1 if one was abandoned or withdrawn, or after --timeout; the jobs stay
-with the broker.
+With --wait it waits until every job is placed, abandoned or withdrawn; with --wait
+done, until every job has ended. It prints to stderr what it waits for. Exit status 1
+if a job was abandoned or withdrawn, or after --timeout; the jobs stay with the
+broker.
 
-Of a trace, a job is named "job" and its number; its processors are its nodes,
-its estimate is its length, its run what it really takes (for simulated
-clusters). It is ready as long after the first one as it was submitted there,
-or, with --at-once, now. Traces know no prices: --max-price must be given. Jobs that
-never ran are left out.`,
+A job of a trace is named "job" and its number. Its processors become nodes, its
+estimate becomes its length, and simulated clusters run it for its real run time. Jobs
+become ready with the same gaps as between their submits or, with --at-once, all now.
+Traces have no prices, so --max-price is required. Jobs that never ran are left out.`,
 		Example: "  bourse submit jobs.toml --wait\n" +
 			"  bourse submit jobs.toml --id night-run-2026-03-01\n" +
 			"  bourse submit SDSC-SP2.swf.gz --max-jobs 20 --max-price 2.5 --at-once",
@@ -72,20 +72,21 @@ never ran are left out.`,
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	addFlag(cmd, &c.id, asName, "id", "", "the batch's identity, 8 to 64 letters, digits, - and _ (default: made at random)")
-	addFlag(cmd, &c.notify, asURL, "notify", "", "https address that is told of every turn of these jobs")
+	addFlag(cmd, &c.id, asName, "id", "", "the batch's identity: 8 to 64 letters, digits, - and _ (default: random)")
+	addFlag(cmd, &c.notify, asURL, "notify", "", "https address that receives every event of these jobs")
 	addFlag(cmd, &c.wait, oneOf("state", "placed", "done"), "wait", "", "wait until the jobs are placed, or done")
 	f.Lookup("wait").NoOptDefVal = "placed"
-	addFlag(cmd, &c.timeout, asSpan, "timeout", bourse.Day, "how long --wait waits at most")
-	addFlag(cmd, &c.most, asNumber, "max-jobs", 100, "of a trace: how many jobs to take, up to 5000")
-	addFlag(cmd, &c.skip, asNumber, "skip", 0, "of a trace: records to leave out before anything else")
-	addFlag(cmd, &c.maxPrice, optional(asPrice), "max-price", nil, "of a trace: credits per node-hour that each job may cost")
-	addFlag(cmd, &c.deadline, optional(asDuration), "deadline", nil, "of a trace: each job's deadline, a span after the submission such as 2d")
-	f.BoolVar(&c.atOnce, "at-once", false, "of a trace: all jobs are ready now")
+	addFlag(cmd, &c.timeout, asSpan, "timeout", bourse.Day, "longest time that --wait waits")
+	addFlag(cmd, &c.most, asNumber, "max-jobs", 100, "for a trace: number of jobs to take, up to 5000")
+	addFlag(cmd, &c.skip, asNumber, "skip", 0, "for a trace: records to skip at its start")
+	addFlag(cmd, &c.maxPrice, optional(asPrice), "max-price", nil, "for a trace: most that each job may cost, in credits per node-hour")
+	addFlag(cmd, &c.deadline, optional(asDuration), "deadline", nil, "for a trace: each job's deadline, a span after submission such as 2d")
+	f.BoolVar(&c.atOnce, "at-once", false, "for a trace: make all jobs ready now")
 	return cmd
 }
 
-// waitWord takes the word after --wait, which stands alone as well.
+// waitWord takes the word after --wait. --wait may also stand alone, so the word arrives
+// as an argument.
 func (c *submitting) waitWord(args []string) error {
 	if len(args) < 2 {
 		return nil
@@ -94,7 +95,7 @@ func (c *submitting) waitWord(args []string) error {
 		c.wait = word
 		return nil
 	}
-	return fmt.Errorf("submit takes one batch file or trace; %q is too much", args[1])
+	return fmt.Errorf("submit takes one batch file or trace; %q is one too many", args[1])
 }
 
 func (c *submitting) run(ctx context.Context, file string, out, messages io.Writer) error {
@@ -110,29 +111,29 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	if batch.ID == "" {
 		batch.ID = client.NewBatchID()
 	}
-	messages = &output{w: messages}               // names, and what the broker says of them
-	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call: who cannot see the answer can repeat it
+	messages = &output{w: messages}               // escapes: messages have names and words of the broker
+	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call, so that the user can repeat it without its answer
 	answer, err := api.Submit(ctx, batch)
 	if err != nil {
 		return refused(fmt.Errorf("%s: %w", file, err))
 	}
 	if c.wait != "" {
 		bounded, cancel := context.WithTimeoutCause(ctx, time.Duration(c.timeout)*time.Millisecond,
-			fmt.Errorf("--timeout %s is over; the jobs stay with the broker: bourse jobs shows them", c.timeout.Words()))
+			fmt.Errorf("--timeout %s has passed; the jobs stay with the broker: bourse jobs shows them", c.timeout.Words()))
 		defer cancel()
 		ctx = bounded
 	}
 	return c.tell(ctx, api, answer, out, messages)
 }
 
-// tell prints what was taken, waits where that is asked for, and fails if a job
-// was not taken, or is abandoned or withdrawn.
+// tell prints what the broker accepted, waits if asked to, and fails if a job was not
+// accepted, or is abandoned or withdrawn.
 func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
-	lost, late := 0, error(nil) // late: how the jobs stood when the time was over
+	lost, late := 0, error(nil) // late: the state of the jobs at the timeout
 	for _, j := range answer.Jobs {
 		if !j.Taken {
 			lost++
-			fmt.Fprintf(messages, "%s was not taken: %s\n", j.Name, j.Reason)
+			fmt.Fprintf(messages, "%s was not accepted: %s\n", j.Name, j.Reason)
 		}
 	}
 	var list []web.Job
@@ -168,7 +169,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		return refused(late)
 	}
 	if lost > 0 {
-		return failed(fmt.Errorf("%d of %s not taken; the same again with --id %s tries %s again",
+		return failed(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
 			lost, plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
 	given := 0
@@ -183,10 +184,9 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	return nil
 }
 
-// settle asks until every job of a batch is placed, or has ended, or is given
-// up: soon at first, then every second. An operator sees batches of the same
-// identity that are of other users, which are left out. With an error come the jobs as
-// they were last seen.
+// settle asks until every job of a batch is placed, has ended or was given up: soon at
+// first, then every second. It leaves out batches of other users with the same identity,
+// which an operator would see. With an error it returns the jobs as last seen.
 func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer, messages io.Writer) ([]web.Job, error) {
 	said := ""
 	own := map[string]bool{}
@@ -225,17 +225,16 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 	}
 }
 
-// waitsFor says how far a batch is, and names the first jobs that are not.
+// waitsFor says how far a batch is, and names the first jobs that are still open.
 func waitsFor(open []string, all int, until string) string {
 	names := open
 	if len(names) > 3 {
 		names = append(slices.Clone(names[:3]), fmt.Sprintf("%d more", len(open)-3))
 	}
-	return fmt.Sprintf("%d of %d %s; waits for %s", all-len(open), all, until, strings.Join(names, ", "))
+	return fmt.Sprintf("%d of %d %s; waiting for %s", all-len(open), all, until, strings.Join(names, ", "))
 }
 
-// read reads the jobs of a batch file or, by any other name than .toml, of a
-// trace.
+// read reads the jobs of a batch file (.toml) or, by any other name, of a trace.
 func (c *submitting) read(file string, messages io.Writer) ([]web.JobRequest, error) {
 	if !strings.HasSuffix(strings.ToLower(file), ".toml") {
 		return c.trace(file, messages)
@@ -251,7 +250,7 @@ func (c *submitting) read(file string, messages io.Writer) ([]web.JobRequest, er
 	return list, nil
 }
 
-// request is a job of a batch file as the API takes it.
+// request makes the API's form of a job of a batch file.
 func request(j *configs.Job) web.JobRequest {
 	r := web.JobRequest{
 		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
@@ -282,7 +281,7 @@ func request(j *configs.Job) web.JobRequest {
 	return r
 }
 
-// momentText is "" where a moment is the default.
+// momentText is the text of a moment, "" for the default.
 func momentText(m configs.Moment, def bourse.Duration) string {
 	switch {
 	case !m.Date.IsZero():
@@ -297,7 +296,7 @@ func momentText(m configs.Moment, def bourse.Duration) string {
 func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, error) {
 	switch {
 	case c.maxPrice == nil:
-		return nil, fmt.Errorf("%s: a trace knows no prices; give --max-price, in credits per node-hour (a batch file ends in .toml)", file)
+		return nil, fmt.Errorf("%s: a trace has no prices; add --max-price, in credits per node-hour (the name of a batch file ends in .toml)", file)
 	case c.most < 1 || c.most > 5000:
 		return nil, fmt.Errorf("--max-jobs %d: must be 1 to 5000", c.most)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/local"
 )
 
-// superviseName is the command by which a site of this machine has a work looked after.
+// superviseName is the command with which a site of kind local supervises work.
 const superviseName = "supervise"
 
 // newSupervise builds "bourse supervise", which only sites call.

@@ -22,17 +22,17 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep SWEEP.toml",
 		Short: "Simulate a scenario under many settings",
-		Long: `Varies keys of a scenario and runs every combination of their values with the
-same seeds, in parallel. It ends with a row for each combination: the means over
-the seeds, with 95 % intervals. With --out DIR it writes
+		Long: `Varies keys of a scenario and runs every combination of their values with the same
+seeds, in parallel. It prints a row for each combination: the means over the seeds,
+with 95 % intervals. With --out DIR it writes
 
   sweep.html       a page: each measure of the VOs as a figure, and
                    the differences
   runs.csv         a row for each run: its settings, its seed, all its figures
   summary.csv      a row for each combination, site or VO, and measure: mean,
                    interval, quantiles
-  differences.csv  the same less the first combination with the same seeds
-  sweep.json       what was run
+  differences.csv  the differences from the first combination, seed by seed
+  sweep.json       the settings of the sweep
 
 The file names a scenario and the keys:
 
@@ -42,25 +42,25 @@ The file names a scenario and the keys:
   key = "broker.algorithm"
   values = ["alp", "amp", "best"]
   [[parameter]]
-  key = "site.north.pricing"      # site.pricing: that of every site
+  key = "site.north.pricing"      # site.pricing: for every site
   values = ["fixed", "adaptive"]
 
 With target = "placed >= 95 % in 95 % of seeds" and one parameter that has a range
-= [LEAST, MOST] in place of values, it finds the least value that meets the
-target, by bisection, and says how sure that is.
+= [LEAST, MOST] instead of values, it finds the least value that meets the target, by
+bisection, and says how certain that is.
 
-An interrupted sweep goes on with --resume, and ends with the same files.
+--resume continues an interrupted sweep, and gives the same files.
 
-On several machines each runs a part of the runs into a folder of its own, --part
-I/N; merge makes of the folders what one machine would have written, byte for
-byte. --part auto takes I and N from a Slurm array (SLURM_ARRAY_TASK_ID, _MIN, _STEP
-and _COUNT) or a Kubernetes Indexed Job (JOB_COMPLETION_INDEX, with N in
-BOURSE_PARTS); plan prints either.`,
+On several machines, each runs a part of the runs into a folder of its own, with
+--part I/N; merge then writes from these folders what one machine would have written,
+byte for byte. --part auto takes I and N from a Slurm array (SLURM_ARRAY_TASK_ID,
+_MIN, _STEP and _COUNT) or a Kubernetes Indexed Job (JOB_COMPLETION_INDEX, with N in
+BOURSE_PARTS); plan prints a script for either.`,
 		Example: "  bourse sweep algorithms.toml\n  bourse sweep algorithms.toml --out out\n  bourse sweep algorithms.toml --out out --resume\n" +
 			"  bourse sweep algorithms.toml --out part-2 --part 2/8\n  bourse sweep merge --out out part-*",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("sweep takes one file, SWEEP.toml; %d are given", len(args))
+				return fmt.Errorf("sweep takes one file, SWEEP.toml; %d given", len(args))
 			}
 			return nil
 		},
@@ -70,9 +70,9 @@ BOURSE_PARTS); plan prints either.`,
 	}
 	flags := cmd.Flags()
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
-	flags.BoolVar(&f.resume, "resume", false, "go on with the runs that an interrupted sweep has left in that folder")
+	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted sweep in that folder")
 	flags.BoolVar(&f.json, "json", false, "print the means as JSON")
-	addFlag(cmd, &f.part, asName, "part", "", "run the I-th of N parts, I/N, or auto on a job array")
+	addFlag(cmd, &f.part, asName, "part", "", "run only the I-th of N parts, I/N, or auto in a job array")
 	cmd.AddCommand(newSweepMerge(), newSweepPlan())
 	return cmd
 }
@@ -84,14 +84,14 @@ type sweepFlags struct {
 
 func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if f.resume && f.out == "" {
-		return errors.New("--resume needs the folder of the interrupted sweep, --out DIR")
+		return errors.New("--resume needs the folder of the interrupted sweep; add --out DIR")
 	}
 	part, err := parsePart(f.part, os.Getenv)
 	if err != nil {
 		return err
 	}
 	if part.of > 0 && f.out == "" {
-		return errors.New("--part needs a folder of its own, --out DIR")
+		return errors.New("--part needs a folder of its own; add --out DIR")
 	}
 	config, err := configs.ReadSweep(file)
 	if err != nil {
@@ -116,17 +116,17 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 			return f.tellPart(sheet, stdout)
 		}
 	}
-	remedy := "nothing was written. With --out DIR the runs that are done would be kept"
+	remedy := "nothing was written. With --out DIR, finished runs are kept"
 	if f.out != "" {
 		if err := sheet.open(f.out, f.resume); err != nil {
 			return err
 		}
 		defer sheet.close()
-		remedy = "the runs that are done are kept: go on with the same command and --resume"
+		remedy = "finished runs are kept; to continue, repeat the command with --resume"
 	}
 	defer onInterrupt(stderr, func() string { return remedy })()
 	if n := sheet.finished(); n > 0 {
-		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sheet.wanted())
+		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
 	}
 	bar := newProgress(stderr, "runs")
 	bar.start(sheet.finished(), sheet.wanted())
@@ -159,12 +159,12 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	return f.tell(sheet, stdout)
 }
 
-// tellPart says what was done of a sweep whose means are not known yet.
+// tellPart says what was done of a part of a sweep, which has no means yet.
 func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 	if f.json {
 		return failed(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
 	}
-	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. With all parts: bourse sweep merge --out DIR PART...\n",
+	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
 		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
 	return failed(err)
 }
@@ -186,13 +186,13 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	return failed(err)
 }
 
-// show prints a row for each point and VO, of some measures: means, and below how far
-// they are from the first point's. The files have all, and those of the sites.
+// show prints a row for each point and VO, with some measures: means, and below them the
+// differences from the first point. The files have all measures, and those of the sites.
 func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) error {
 	config := sheet.sweep.Config
 	mean := f.table(config, means, func(m *sweepMean) string { return within("%.*f", m.Mean, m.CI95) })
 	if mean.Length() == 0 {
-		fmt.Fprintln(out, "The scenario has no broker; the files have the figures of its sites.")
+		fmt.Fprintln(out, "The scenario has no broker. The files have the figures of its sites.")
 		return nil
 	}
 	if _, err := fmt.Fprintf(out, "%s\n\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n", mean.Render(), config.Points(), config.Runs, config.Seed); err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// findingNames is how many differences of a kind a finding names.
+// findingNames is how many differences of each kind a finding names.
 const findingNames = 3
 
-// finding says in sentences what differs from the first combination: for the VOs, of
-// the measures of the table; for the sites, their balance and their users' waits; and
-// which parameters do nothing at all.
+// finding says in sentences what differs from the first combination: for VOs, in the
+// measures of the table; for sites, in their balance and their users' waits. It also names
+// parameters that have no effect at all.
 func (s *sweepSheet) finding() string {
 	means := s.means()
 	names, _ := report.SweepColumns()
@@ -45,13 +45,13 @@ func (s *sweepSheet) finding() string {
 	}
 	for i := range s.sweep.Config.Parameters {
 		if s.idle(i) {
-			said += " " + s.sweep.Config.Parameters[i].Name + " has changed nothing in any seed" + s.whyIdle(i) + "."
+			said += " " + s.sweep.Config.Parameters[i].Name + " changed nothing in any seed" + s.whyIdle(i) + "."
 		}
 	}
 	return said + s.few()
 }
 
-// beyond are the means whose differences are beyond their intervals.
+// beyond lists the means whose differences are beyond their intervals.
 func beyond(means []sweepMean, of func(*sweepMean) bool) []sweepMean {
 	var list []sweepMean
 	for i := range means {
@@ -73,7 +73,7 @@ func compared(means []sweepMean, of func(*sweepMean) bool) int {
 	return n
 }
 
-// differences says the first few in words.
+// differences puts the first few differences into words.
 func (s *sweepSheet) differences(list []sweepMean) string {
 	var words []string
 	for _, m := range list[:min(len(list), findingNames)] {
@@ -82,15 +82,14 @@ func (s *sweepSheet) differences(list []sweepMean) string {
 	return strings.Join(words, "; ")
 }
 
-// idle reports whether a parameter has several values and none of them has made a
-// difference: combinations that differ in nothing else have the same figures with
-// every seed.
+// idle reports whether a parameter has several values but no effect: combinations that
+// differ only in it have the same figures with every seed.
 func (s *sweepSheet) idle(parameter int) bool {
 	config := s.sweep.Config
 	if len(config.Parameters[parameter].Values) < 2 {
 		return false
 	}
-	first := map[string]int{} // the point that has these values of the other parameters
+	first := map[string]int{} // first point by the values of the other parameters
 	for point := range config.Points() {
 		others := fmt.Sprintf("%q", slices.Delete(slices.Clone(config.Values(point)), parameter, parameter+1))
 		like, seen := first[others]
@@ -107,19 +106,19 @@ func (s *sweepSheet) idle(parameter int) bool {
 	return true
 }
 
-// whyIdle says why a parameter makes no difference, if the figures show it.
+// whyIdle says why a parameter has no effect, if the figures show it.
 func (s *sweepSheet) whyIdle(parameter int) string {
 	key := s.sweep.Config.Parameters[parameter].Key
 	switch {
 	case key[0] == "site" && s.allZero(report.LocalWait):
-		return ": no local job has waited, so no queue was in anybody's way; smaller sites or more load make queues"
+		return ": no local job waited, so there were no queues; smaller sites or more load would make some"
 	case key[len(key)-1] == "pricing" && s.allZero(report.AboveBase):
-		return ": no window that was bought delays a local job, so none costs more than its base price; smaller sites or more load make queues"
+		return ": no window delayed a local job, so none cost more than its base price; smaller sites or more load would make queues"
 	}
 	return ""
 }
 
-// allZero reports whether a measure is there and 0 in every run, whoever has it.
+// allZero reports whether a measure exists and is 0 in every run, for every site and VO.
 func (s *sweepSheet) allZero(measure string) bool {
 	there := false
 	for _, run := range s.runs {

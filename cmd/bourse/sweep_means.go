@@ -12,8 +12,8 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// sweepMean is a row of the summary, or of the differences: a point's figures less
-// those of the first point with the same seeds.
+// sweepMean is a row of the summary and of the differences: a point's figures, and the
+// same less those of the first point with the same seeds.
 type sweepMean struct {
 	Point     int                `json:"-"`
 	Settings  map[string]any     `json:"settings"`
@@ -36,13 +36,13 @@ type apart struct {
 // beyond reports whether the difference is beyond its interval.
 func (a *apart) beyond() bool { return a != nil && math.Abs(a.Mean) > a.CI95 }
 
-// quantiles are those that the summary has, by their names.
+// quantiles lists the quantiles of the summary.
 var quantiles = []struct {
 	name string
 	at   float64
 }{{"min", 0}, {"p10", .1}, {"median", .5}, {"p90", .9}, {"max", 1}}
 
-// means sums the seeds of every point up.
+// means averages the seeds of every point.
 func (s *sweepSheet) means() []sweepMean {
 	var list []sweepMean
 	config := s.sweep.Config
@@ -71,8 +71,8 @@ func (s *sweepSheet) means() []sweepMean {
 	return list
 }
 
-// figure is the value of the same measure in another run: in the same place, unless
-// the points differ in their sites; not a number where there is none.
+// figure is the value of the same measure in another run. It is at the same index, unless
+// the points differ in their sites; NaN if the other run lacks it.
 func figure(run []report.Figure, k int, like report.Figure) float64 {
 	if k >= len(run) || run[k].Owner != like.Owner || run[k].Measure != like.Measure {
 		k = slices.IndexFunc(run, func(f report.Figure) bool { return f.Owner == like.Owner && f.Measure == like.Measure })
@@ -83,7 +83,7 @@ func figure(run []report.Figure, k int, like report.Figure) float64 {
 	return run[k].Value
 }
 
-// quantilesOf interpolates between the values in order.
+// quantilesOf interpolates between the sorted values.
 func quantilesOf(values []float64) map[string]float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	out := map[string]float64{}
@@ -117,7 +117,7 @@ func (s *sweepSheet) writeSummary(w io.Writer) error {
 	return out.Error()
 }
 
-// writeDifferences writes how far each point is from the first, seed by seed.
+// writeDifferences writes the differences of each point from the first, seed by seed.
 func (s *sweepSheet) writeDifferences(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(append(s.names(), "owner", "measure", "difference", "ci95", "runs"))
@@ -154,7 +154,7 @@ func (s *sweepSheet) writePage(w io.Writer) error {
 	return page.Write(w)
 }
 
-// owners are the VOs: whoever has a measure that only VOs have.
+// owners returns the VOs: the owners of a measure that only VOs have.
 func (s *sweepSheet) owners() map[string]bool {
 	names, _ := report.SweepColumns()
 	vos := map[string]bool{}
@@ -166,7 +166,7 @@ func (s *sweepSheet) owners() map[string]bool {
 	return vos
 }
 
-// unlike says in what a point is not the first.
+// unlike says in which parameters a point differs from the first.
 func (s *sweepSheet) unlike(point int) string {
 	config := s.sweep.Config
 	first, values := config.Values(0), config.Values(point)
@@ -179,8 +179,8 @@ func (s *sweepSheet) unlike(point int) string {
 	return strings.Join(list, ", ")
 }
 
-// within shows a mean and the half-width of its interval, with the decimals that the
-// interval leaves a meaning; format is that of the mean.
+// within shows a mean and the half-width of its interval, with as many decimals as are
+// meaningful for such an interval. format is for the mean.
 func within(format string, mean, half float64) string {
 	decimals := 2
 	for bound := 1.; decimals > 0 && half >= bound; bound *= 10 {

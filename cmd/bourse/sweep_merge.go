@@ -14,10 +14,10 @@ func newSweepMerge() *cobra.Command {
 	var f sweepFlags
 	cmd := &cobra.Command{
 		Use:   "merge --out DIR PART...",
-		Short: "Make one sweep of the folders of its parts",
-		Long: `Merge reads the folders of all parts of a sweep and writes runs.csv, summary.csv and
-sweep.json as one machine would have, byte for byte. A part that is there twice
-counts once; one that lacks is named, and nothing is written: exit status 1.`,
+		Short: "Merge the parts of a sweep",
+		Long: `Merge reads the folders of all parts of a sweep and writes the same files as a sweep
+on one machine, byte for byte. A part that is there twice counts once. If a part is
+missing, merge names it and writes nothing: exit status 1.`,
 		Example: "  bourse sweep merge --out out part-*",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.merge(args, cmd.OutOrStdout())
@@ -30,7 +30,7 @@ counts once; one that lacks is named, and nothing is written: exit status 1.`,
 
 func (f *sweepFlags) merge(dirs []string, stdout io.Writer) error {
 	if f.out == "" || len(dirs) == 0 {
-		return errors.New("merge takes the folders of the parts, and --out DIR for the files")
+		return errors.New("merge needs the folders of the parts, and --out DIR for the files")
 	}
 	var parts sweepParts
 	for _, dir := range dirs {
@@ -39,7 +39,7 @@ func (f *sweepFlags) merge(dirs []string, stdout io.Writer) error {
 		}
 	}
 	if lacks := parts.lacks(); lacks != "" {
-		return failed(fmt.Errorf("of the %d parts there is no part %s; nothing was written", parts.of, lacks))
+		return failed(fmt.Errorf("missing of the %d parts: %s; nothing was written", parts.of, lacks))
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return failed(err)

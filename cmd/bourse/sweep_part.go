@@ -17,14 +17,15 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// sweepPartFile is all that the folder of a part holds when its runs are done: a head,
-// and each run in a line, in order.
+// sweepPartFile is the only file in the folder of a finished part: a head, and a line for
+// each run, in order.
 const sweepPartFile = "part.jsonl"
 
 // maxParts bounds the parts of a sweep.
 const maxParts = 100_000
 
-// sweepPart is part i of so many, from 1; of none: the whole sweep.
+// sweepPart is part i of a number of parts, counted from 1. The zero value is the whole
+// sweep.
 type sweepPart struct{ i, of int }
 
 // parsePart reads --part; "auto" asks the environment of a job array.
@@ -42,16 +43,17 @@ func parsePart(s string, env func(string) string) (p sweepPart, err error) {
 		p.i, e1 = strconv.Atoi(i)
 		p.of, e2 = strconv.Atoi(of)
 		if !ok || e1 != nil || e2 != nil {
-			return p, fmt.Errorf("--part %q: must be I/N, such as 2/8, or auto on a job array", s)
+			return p, fmt.Errorf("--part %q: must be I/N, such as 2/8, or auto in a job array", s)
 		}
 	}
 	if p.i < 1 || p.i > p.of || p.of > maxParts {
-		return p, fmt.Errorf("--part %s: part %d of %d; must be 1 to N, of at most %d", s, p.i, p.of, maxParts)
+		return p, fmt.Errorf("--part %s: part %d of %d; I must be 1 to N, and N at most %d", s, p.i, p.of, maxParts)
 	}
 	return p, nil
 }
 
-// arrayPart takes the part from what Slurm and Kubernetes tell the tasks of an array.
+// arrayPart takes the part from the environment that Slurm and Kubernetes give the tasks
+// of an array.
 func arrayPart(env func(string) string) (p sweepPart, err error) {
 	number := func(name string) int {
 		n, e := strconv.Atoi(env(name))
@@ -70,19 +72,19 @@ func arrayPart(env func(string) string) (p sweepPart, err error) {
 	case env("JOB_COMPLETION_INDEX") != "":
 		p = sweepPart{number("JOB_COMPLETION_INDEX") + 1, number("BOURSE_PARTS")}
 	default:
-		err = errors.New("--part auto: this is no task of a Slurm array (SLURM_ARRAY_TASK_ID) and no pod of an Indexed Job (JOB_COMPLETION_INDEX); give --part I/N")
+		err = errors.New("--part auto: this is neither a task of a Slurm array (SLURM_ARRAY_TASK_ID) nor a pod of an Indexed Job (JOB_COMPLETION_INDEX); give --part I/N")
 	}
 	return p, err
 }
 
-// take makes the sheet that of a part.
+// take restricts the sheet to a part.
 func (s *sweepSheet) take(p sweepPart) {
 	if s.part = p; p.of > 0 {
 		s.own = s.sweep.Part(p.i, p.of)
 	}
 }
 
-// wanted is how many runs the sheet is to have.
+// wanted is how many runs the sheet needs.
 func (s *sweepSheet) wanted() int {
 	if s.own == nil {
 		return s.sweep.Runs()
@@ -96,7 +98,7 @@ func (s *sweepSheet) wanted() int {
 	return n
 }
 
-// head says what the progress or the part is of.
+// head is the first line of the progress or of the part.
 func (s *sweepSheet) head() sweepHead {
 	h := sweepHead{Sweep: s.print, Part: s.part.i, Of: s.part.of}
 	if s.part.of > 0 {
@@ -105,8 +107,8 @@ func (s *sweepSheet) head() sweepHead {
 	return h
 }
 
-// over reports whether the folder has the part already, as when its task is run
-// again.
+// over reports whether the folder already has the whole part, such as when its task is
+// run again.
 func (s *sweepSheet) over(dir string) (bool, error) {
 	path := filepath.Join(dir, sweepPartFile)
 	old, err := os.ReadFile(path)
@@ -138,18 +140,18 @@ func (s *sweepSheet) writePart(w io.Writer) error {
 // sweepParts are the folders of one sweep's parts.
 type sweepParts struct {
 	sheet *sweepSheet
-	first string // the file that the others have to agree with
+	first string // the file with which the others must agree
 	of    int
 	have  map[int]bool
 }
 
-// add reads a part. One that is there already counts once.
+// add reads a part. A part that was already added counts once.
 func (p *sweepParts) add(dir string) error {
 	path := filepath.Join(dir, sweepPartFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, e := os.Stat(filepath.Join(dir, sweepPartial)); e == nil {
-			return fmt.Errorf("%s holds a part that was interrupted; run it again with --resume", dir)
+			return fmt.Errorf("%s holds an interrupted part; run it again with --resume", dir)
 		}
 		return fmt.Errorf("%w; must be the folder of a part, as \"bourse sweep --part\" writes it", err)
 	}
@@ -159,7 +161,7 @@ func (p *sweepParts) add(dir string) error {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var head sweepHead
 	if err := json.Unmarshal(line, &head); err != nil || head.Part < 1 || head.Part > head.Of || head.Of > maxParts {
-		return fmt.Errorf("%s does not begin as a part of a sweep", path)
+		return fmt.Errorf("%s is not a part of a sweep", path)
 	}
 	if p.sheet == nil {
 		config, err := configs.RestoreSweep(path, head.Text)
@@ -169,7 +171,7 @@ func (p *sweepParts) add(dir string) error {
 		p.sheet, p.first, p.of, p.have = newSweepSheet(&simulation.Sweep{Config: config}, head.Sweep), path, head.Of, map[int]bool{}
 	}
 	if head.Of != p.of || head.Sweep != p.sheet.print || head.Text != p.sheet.sweep.Config.Text() {
-		return fmt.Errorf("%s and %s are parts of different sweeps, or of different divisions", p.first, path)
+		return fmt.Errorf("%s and %s are parts of different sweeps, or of different numbers of parts", p.first, path)
 	}
 	one := newSweepSheet(p.sheet.sweep, head.Sweep)
 	one.take(sweepPart{head.Part, head.Of})
@@ -181,14 +183,14 @@ func (p *sweepParts) add(dir string) error {
 	return p.keep(path, head.Part, one.runs)
 }
 
-// keep takes the runs of a part in. What two folders say of one run must agree.
+// keep adds the runs of a part. Two folders with the same run must agree on its figures.
 func (p *sweepParts) keep(path string, part int, runs [][]report.Figure) error {
 	for run, figures := range runs {
 		if figures == nil {
 			continue
 		}
 		if old := p.sheet.runs[run]; old != nil && fmt.Sprint(old) != fmt.Sprint(figures) {
-			return failed(fmt.Errorf("%s: run %d has other figures here than in another folder of part %d; they come from different programs", path, run, part))
+			return failed(fmt.Errorf("%s: run %d has different figures in another folder of part %d; they come from different versions of the program", path, run, part))
 		}
 		p.sheet.keep(simulation.SweepRun{Run: run, Figures: figures})
 	}
@@ -196,7 +198,7 @@ func (p *sweepParts) keep(path string, part int, runs [][]report.Figure) error {
 	return nil
 }
 
-// lacks lists the parts that are not there, as "2, 5".
+// lacks lists the missing parts, such as "2, 5".
 func (p *sweepParts) lacks() string {
 	var list []string
 	for i := 1; i <= p.of; i++ {

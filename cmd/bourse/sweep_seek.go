@@ -21,21 +21,20 @@ import (
 // seekFile has a row for each value that was tried, and each seed.
 const seekFile = "tries.csv"
 
-// sought is what the search for a value prints as JSON; a bound that is not known is
-// null.
+// sought is the result of the search for a value, as JSON; an unknown bound is null.
 type sought struct {
 	Parameter string      `json:"parameter"`
 	Target    string      `json:"target"`
-	Least     *float64    `json:"least"` // that is good
-	Below     *float64    `json:"below"` // the greatest tried that is not
+	Least     *float64    `json:"least"` // least value that meets the target
+	Below     *float64    `json:"below"` // greatest value tried that does not
 	Tries     []soughtTry `json:"tries"`
 }
 
 type soughtTry struct {
 	Value float64     `json:"value"`
 	Met   int         `json:"met"`
-	Runs  int         `json:"runs"`                // fewer than the seeds where too many have missed the bound
-	Share *[2]float64 `json:"shareCI95,omitempty"` // of the seeds that meet the bound; not of a try that was cut short
+	Runs  int         `json:"runs"`                // fewer than the seeds if too many missed the bound
+	Share *[2]float64 `json:"shareCI95,omitempty"` // of the seeds that meet the bound; absent if the try was cut short
 	Mean  float64     `json:"mean"`
 	CI95  float64     `json:"ci95"`
 }
@@ -43,10 +42,10 @@ type soughtTry struct {
 // seek finds the least value of a parameter that meets the sweep's target.
 func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error {
 	if f.part != "" || f.resume {
-		return errors.New("a sweep with a target tries one value after the other: it has no parts and nothing to resume")
+		return errors.New("a sweep with a target tries one value after another, so it cannot be split or resumed")
 	}
 	if names := report.VOMeasures(); !slices.Contains(names, config.Target.Measure) {
-		return fmt.Errorf("target: no measure is named %q; there are %s", config.Target.Measure, strings.Join(names, ", "))
+		return fmt.Errorf("target: no measure is named %q; must be one of %s", config.Target.Measure, strings.Join(names, ", "))
 	}
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
@@ -92,7 +91,7 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	return failed(err)
 }
 
-// words says how many seeds meet the bound, and if it was enough to know of some.
+// words says how many seeds meet the bound, and whether the try was cut short.
 func (t *soughtTry) words() string {
 	if t.Share == nil {
 		return fmt.Sprintf("%d of the first %s, too few", t.Met, plural(t.Runs, "seed", "seeds"))
@@ -125,20 +124,20 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	if a.Least == nil {
 		return nil
 	}
-	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %d seeds, which is %s of all seeds by its 95 %% interval.",
+	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %d seeds (95 %% interval: %s of all seeds).",
 		a.Parameter, *a.Least, rows[at].Met, rows[at].Runs, rows[at].interval())
 	if a.Below != nil {
 		said += fmt.Sprintf(" %v does not meet it: %s.", *a.Below, rows[at-1].words())
 	} else {
-		said += " It is the least of the range: there may be lesser ones."
+		said += " It is the least value of the range: smaller values may do too."
 	}
 	if config.Runs < report.FewSeeds {
-		said += fmt.Sprintf(" %s: too few to tell shares of seeds; take %d or more.", plural(config.Runs, "seed", "seeds"), report.FewSeeds)
+		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", plural(config.Runs, "seed", "seeds"), report.FewSeeds)
 	}
 	return folded(out, said)
 }
 
-// interval is that of the share of seeds; of a try that was cut short there is none.
+// interval is the interval of the share of seeds. A try that was cut short has none.
 func (t *soughtTry) interval() string {
 	if t.Share == nil {
 		return "-"
@@ -146,7 +145,7 @@ func (t *soughtTry) interval() string {
 	return fmt.Sprintf("%.0f to %.0f %%", 100*t.Share[0], 100*t.Share[1])
 }
 
-// mean shows the measure; the interval of a try that was cut short may not be known.
+// mean shows the measure. A try that was cut short may have no interval.
 func (t *soughtTry) mean() string {
 	if t.Runs < 2 {
 		return fmt.Sprintf("%.2f", t.Mean)

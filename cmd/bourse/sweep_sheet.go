@@ -18,8 +18,8 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// The files of a sweep. The progress grows by a line with every run and goes
-// when all are done; whatever interrupts the sweep leaves it.
+// The files of a sweep. The progress file grows by a line with every run and is removed
+// when all are done. An interrupted sweep leaves it behind.
 const (
 	sweepRuns    = "runs.csv"
 	sweepSummary = "summary.csv"
@@ -29,17 +29,17 @@ const (
 	sweepPartial = "progress.jsonl"
 )
 
-// sweepSheet holds what the runs of a sweep came to, in memory and in the
-// progress file of its folder.
+// sweepSheet holds the results of a sweep's runs, in memory and in the progress file of
+// its folder.
 type sweepSheet struct {
 	sweep *simulation.Sweep
 	print string // fingerprint
 	dir   string
 	file  *os.File
-	runs  [][]report.Figure // by run; nil: not done
+	runs  [][]report.Figure // by run; nil: not done yet
 	done  int
 	part  sweepPart
-	own   func(run int) bool // of the part; nil: all
+	own   func(run int) bool // whether a run belongs to the part; nil: all do
 }
 
 func newSweepSheet(sweep *simulation.Sweep, print string) *sweepSheet {
@@ -49,7 +49,7 @@ func newSweepSheet(sweep *simulation.Sweep, print string) *sweepSheet {
 func (s *sweepSheet) has(run int) bool { return s.runs[run] != nil || s.own != nil && !s.own(run) }
 func (s *sweepSheet) finished() int    { return s.done }
 
-// sweepHead begins the progress: of which sweep it is.
+// sweepHead begins the progress file and identifies the sweep.
 type sweepHead struct {
 	Sweep string `json:"sweep"`
 	Part  int    `json:"part,omitempty"`
@@ -57,8 +57,7 @@ type sweepHead struct {
 	Text  string `json:"text,omitempty"` // of a part: the sweep's file
 }
 
-// open takes the folder: an empty one, or with resume one that an interrupted
-// sweep has left.
+// open opens the folder: a new one or, with resume, that of an interrupted sweep.
 func (s *sweepSheet) open(dir string, resume bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return failed(err)
@@ -72,7 +71,7 @@ func (s *sweepSheet) open(dir string, resume bool) error {
 	case err != nil:
 		return failed(err)
 	case !resume:
-		return fmt.Errorf("%s is what an interrupted sweep has left; go on with it by --resume, or remove it", path)
+		return fmt.Errorf("%s is left from an interrupted sweep; continue it with --resume, or remove the file", path)
 	}
 	whole, err := s.read(path, old)
 	if err != nil {
@@ -101,13 +100,13 @@ func (s *sweepSheet) read(path string, old []byte) (whole int, err error) {
 		if i == 0 {
 			var head sweepHead
 			if err := json.Unmarshal(line, &head); err != nil || head != s.head() {
-				return 0, fmt.Errorf("%s is of another sweep or part, or of other traces; name another folder, or remove it", path)
+				return 0, fmt.Errorf("%s belongs to another sweep or part, or to other traces; choose another folder, or remove the file", path)
 			}
 			continue
 		}
 		var r simulation.SweepRun
 		if err := json.Unmarshal(line, &r); err != nil || r.Run < 0 || r.Run >= len(s.runs) || r.Figures == nil {
-			return 0, fmt.Errorf("%s:%d: is no run of this sweep; remove the file and begin again", path, i+1)
+			return 0, fmt.Errorf("%s:%d: not a run of this sweep; remove the file and start over", path, i+1)
 		}
 		s.keep(r)
 	}
@@ -121,7 +120,7 @@ func (s *sweepSheet) keep(r simulation.SweepRun) {
 	s.runs[r.Run] = r.Figures
 }
 
-// add keeps a run and writes it down.
+// add keeps a run and appends it to the progress file.
 func (s *sweepSheet) add(r simulation.SweepRun) error {
 	s.keep(r)
 	if s.file == nil {
@@ -130,7 +129,7 @@ func (s *sweepSheet) add(r simulation.SweepRun) error {
 	return s.line(r)
 }
 
-// line appends to the progress, in one write.
+// line appends a line to the progress file in one write.
 func (s *sweepSheet) line(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -146,8 +145,7 @@ func (s *sweepSheet) close() {
 	}
 }
 
-// write writes the files of a sweep whose runs are all done, each whole, and
-// takes its progress away.
+// write writes the files of a finished sweep, each whole, and removes its progress file.
 func (s *sweepSheet) write() error {
 	list := []report.File{{Name: sweepRuns, Write: s.writeRuns}, {Name: sweepSummary, Write: s.writeSummary}, {Name: sweepFile, Write: s.writeConfig},
 		{Name: sweepApart, Write: s.writeDifferences}, {Name: sweepPage, Write: s.writePage}}
@@ -167,7 +165,7 @@ func (s *sweepSheet) write() error {
 	return os.Remove(filepath.Join(s.dir, sweepPartial))
 }
 
-// settings are the columns that say what a point is.
+// settings returns the columns that identify a point.
 func (s *sweepSheet) settings(point int) []string {
 	row := []string{strconv.Itoa(point + 1)}
 	for _, v := range s.sweep.Config.Values(point) {
@@ -176,7 +174,7 @@ func (s *sweepSheet) settings(point int) []string {
 	return row
 }
 
-// names are the columns of settings.
+// names returns the headings of settings.
 func (s *sweepSheet) names() []string {
 	row := []string{"point"}
 	for _, p := range s.sweep.Config.Parameters {
@@ -185,8 +183,8 @@ func (s *sweepSheet) names() []string {
 	return row
 }
 
-// writeRuns writes a row for each run. Runs of one sweep have the same sites and
-// VOs, so the same columns.
+// writeRuns writes a row for each run. All runs of a sweep have the same sites and VOs, so
+// they have the same columns.
 func (s *sweepSheet) writeRuns(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := append(s.names(), "seed")
@@ -205,7 +203,7 @@ func (s *sweepSheet) writeRuns(w io.Writer) error {
 	return out.Error()
 }
 
-// writeConfig says what was run.
+// writeConfig writes the settings of the sweep.
 func (s *sweepSheet) writeConfig(w io.Writer) error {
 	config := s.sweep.Config
 	type parameter struct {

@@ -37,17 +37,17 @@ func newTorture() *cobra.Command {
 	var f torturing
 	cmd := &cobra.Command{
 		Use:   "torture",
-		Short: "Simulate a federation with every fault on and check its promise",
+		Short: "Simulate a federation with every fault and check its invariants",
 		Long: `Torture runs a federation of 6 sites and 3 brokers for two hours of virtual time
-while messages are lost, processes die around every sync and every send, disks
-fail, clocks disagree, sites lie and users change their minds; then ten minutes
-without faults. In half of the worlds resource managers stand behind sites, which
-forget, answer late and are changed by hand. After every step it checks the
-invariants I1 to I32 of docs/TRANSACTION.md and docs/FAILURES.md from outside.
+while messages are lost, processes die around every sync and every send, disks fail,
+clocks disagree, sites lie and users change their minds; then for ten minutes without
+faults. In half of the worlds, sites have resource managers that forget, answer late
+and are changed by hand. After every step it checks the invariants I1 to I32 of
+docs/TRANSACTION.md and docs/FAILURES.md from outside.
 
-The same seed gives the same run. Of a violation it prints the command that
-replays it and the faults that are enough for it; --trace prints every message
-of one seed. Exit status 1: an invariant is broken.`,
+The same seed gives the same run. For a violation it prints the command that replays
+it and a small set of faults that causes it; --trace prints every message of one seed.
+Exit status 1: an invariant is broken.`,
 		Example: "  bourse torture\n  bourse torture --seeds 1000\n  bourse torture --start 42 --seeds 1 --trace",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,16 +55,16 @@ of one seed. Exit status 1: an invariant is broken.`,
 		},
 	}
 	flags := cmd.Flags()
-	addFlag(cmd, &f.seeds, asNumber, "seeds", 100, "how many seeds to run")
+	addFlag(cmd, &f.seeds, asNumber, "seeds", 100, "number of seeds to run")
 	addFlag(cmd, &f.start, asSeed, "start", 1, "the first seed")
-	addFlag(cmd, &f.plant, asName, "plant", "", "switch a planted bug on (needs a build with the tag plants)")
+	addFlag(cmd, &f.plant, asName, "plant", "", "enable a planted bug (needs a build with the tag plants)")
 	flags.BoolVar(&f.plants, "plants", false, "list the planted bugs")
 	flags.BoolVar(&f.rows, "rows", false, "print how often each row of docs/TRANSACTION.md was taken")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
-	addFlag(cmd, &f.faults, asFile, "faults", "", "file of the faults to inject, one a line as they are printed, instead of the seed's own")
-	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; for one seed")
-	addFlag(cmd, &f.shrink, asNumber, "shrink", 60, "how many runs to spend on finding the faults that are enough for a violation")
-	addWords(cmd, &f.kinds, "kinds", "kinds", "only these kinds of faults, with commas between", offerAll(faultKinds))
+	addFlag(cmd, &f.faults, asFile, "faults", "", "file of faults to inject instead of the seed's own, one per line as printed")
+	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; only for one seed")
+	addFlag(cmd, &f.shrink, asNumber, "shrink", 60, "runs to spend on finding a small set of faults for each violation")
+	addWords(cmd, &f.kinds, "kinds", "kinds", "only these kinds of faults, separated by commas", offerAll(faultKinds))
 	return cmd
 }
 
@@ -107,23 +107,22 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
 	}
 	if rare := sum.Rare(); len(rare) > 0 {
-		return failed(fmt.Errorf("rows %s were taken less often than is stated for so many seeds, which bourse torture --rows shows: what is to lead to them does not",
+		return failed(fmt.Errorf("rows %s were taken less often than required for this many seeds (see bourse torture --rows): the worlds no longer lead to them often enough",
 			strings.Join(rare, ", ")))
 	}
 	return nil
 }
 
-// left says how an interrupted torture goes on after so many seeds, of which some broke
-// an invariant.
+// left says how to continue an interrupted torture, and how to see the violations so far.
 func (f *torturing) left(done, broken int) string {
-	words := fmt.Sprintf("%s done, %d of them break an invariant", plural(done, "seed is", "seeds are"), broken)
+	words := fmt.Sprintf("%s done, %d with violations", plural(done, "seed is", "seeds are"), broken)
 	if broken > 0 {
-		words += fmt.Sprintf("; show those with bourse torture --start %d --seeds %d%s", f.start, done, f.again())
+		words += fmt.Sprintf("; to see them: bourse torture --start %d --seeds %d%s", f.start, done, f.again())
 	}
-	return fmt.Sprintf("%s. Go on with bourse torture --start %d --seeds %d%s", words, f.start+uint64(done), f.seeds-done, f.again())
+	return fmt.Sprintf("%s. To continue: bourse torture --start %d --seeds %d%s", words, f.start+uint64(done), f.seeds-done, f.again())
 }
 
-// again is the flags that make a seed the same run, but for the seed.
+// again returns the flags, other than the seed, that are needed to repeat a run.
 func (f *torturing) again() string {
 	flags := ""
 	if f.plant != "" {
@@ -158,7 +157,7 @@ func (f *torturing) options(stdout io.Writer) (torture.Options, error) {
 	}
 	for _, k := range f.kinds {
 		if !slices.Contains(torture.Kinds(), sim.Kind(k)) {
-			return opt, fmt.Errorf("--kinds: %q is unknown; the kinds are %v", k, torture.Kinds())
+			return opt, fmt.Errorf("--kinds: %q is unknown; must be one of %v", k, torture.Kinds())
 		}
 		opt.Kinds = append(opt.Kinds, sim.Kind(k))
 	}
@@ -183,8 +182,8 @@ func (f *torturing) list(stdout io.Writer) error {
 	return nil
 }
 
-// showRows prints how many rows of docs/TRANSACTION.md were taken and, where that is asked
-// for, how often each was.
+// showRows prints how many rows of docs/TRANSACTION.md were taken and, with --rows, how
+// often each was.
 func (f *torturing) showRows(r *torture.Report, stdout io.Writer) {
 	rows := torture.Rows()
 	if f.rows {
@@ -199,16 +198,16 @@ func (f *torturing) showRows(r *torture.Report, stdout io.Writer) {
 		fmt.Fprintf(stdout, "\n%s\n\"least\" is how often a row must be taken in 1,000 seeds.\n", t.Render())
 	}
 	n := r.Coverage()
-	fmt.Fprintf(stdout, "\n%d of the %d rows of docs/TRANSACTION.md that these worlds can take were taken (%.1f %%); of %d more they have nothing that leads there.\n",
+	fmt.Fprintf(stdout, "\n%d of the %d rows of docs/TRANSACTION.md that these worlds can take were taken (%.1f %%); nothing in them leads to %d more.\n",
 		n, len(rows), 100*float64(n)/float64(len(rows)), torture.Beyond())
 }
 
-// show prints what came of it.
+// show prints the result.
 func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
 	if f.json {
 		return writeJSON(stdout, r)
 	}
-	fmt.Fprintf(stdout, "%d seeds from %d: %d transactions decided (%.1f a seed), %d committed, %d faults (%.1f a seed)\n\n",
+	fmt.Fprintf(stdout, "%d seeds from %d: %d transactions decided (%.1f per seed), %d committed, %d faults (%.1f per seed)\n\n",
 		r.Seeds, f.start, r.Transactions, float64(r.Transactions)/float64(r.Seeds), r.Committed,
 		r.Injected(), float64(r.Injected())/float64(r.Seeds))
 	t := report.NewTable("fault", "times", "fault", "times", "fault", "times")

@@ -19,7 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/web/dash"
 )
 
-// upFlags are what the user of up has asked for.
+// upFlags holds the flags of up.
 type upFlags struct {
 	sites    int
 	vos      int
@@ -31,7 +31,7 @@ type upFlags struct {
 	json     bool
 }
 
-// maxUpSites bounds the processes that one machine is asked to run.
+// maxUpSites bounds the processes on one machine.
 const maxUpSites = 50
 
 // newUp builds "bourse up".
@@ -41,53 +41,52 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Run a whole federation on this machine, for trying it",
 		Long: `Runs sites and a broker, each as a process of its own, in the foreground until
-Ctrl-C; the broker looks for windows every 5 seconds. The nodes of a site are places
+Ctrl-C. The broker looks for windows every 5 seconds. The nodes of a site are places
 on this machine: the command or script of a job really runs, on all sites of its
-window at once, as the account that runs this. There are no containers and no limits
-of memory. Run as root, it has work run as nobody; never as root. Work that runs when
-this ends goes on to the end of its window, and is found again by the next start.
+window at once, under your account. There are no containers and no memory limits. If
+you run bourse up as root, work runs as nobody, never as root. Work that is running
+when bourse up ends goes on to the end of its window, and the next start finds it.
 
-With --vos N the sites serve N VOs that trust each other in nothing, each with an
-authority, a broker and a context of its own under DIR (DIR/vo1/context.json); the
-context of DIR is that of the sites' operator.
+With --vos N the sites serve N VOs that do not trust each other, each with an
+authority, a broker and a context of its own under DIR (DIR/vo1/context.json). The
+context in DIR itself is for the operator of the sites.
 
-With --brokers N one VO has N brokers, each with a queue, accounts and a context of its
-own (DIR/context-broker2.json): none knows of the jobs of another.
+With --brokers N one VO has N brokers, each with a queue, accounts and a context of
+its own (DIR/context-broker2.json). No broker knows the jobs of another.
 
-With --replicas 3 three processes hold the broker, each with a folder of its own: kill
-one that leads, and another goes on where it was.
+With --replicas 3 three processes hold the broker, each with a folder of its own.
+Kill the leader, and another one takes over.
 
-With --cluster simulated nothing is run: each site has a simulated cluster with
-local jobs of its own, an hour of which passes in a minute.
+With --cluster simulated no work runs: each site has a simulated cluster with its own
+local jobs, for which an hour passes in a minute.
 
-What it makes lies under DIR: certificates (ca), a folder for each agent with its
-file and its journal, and context.json, by which the commands of users find the
-broker. Files that are there are left as they are, so edit them as you like; the
-same DIR again goes on with the same journals and certificates, and takes sites
-in if there are to be more.
+DIR holds the certificates (ca), a folder for each agent with its file and its
+journal, and context.json, with which the user commands find the broker. Existing
+files are not changed, so you can edit them. Running it again with the same DIR
+continues with the same journals and certificates, and adds sites if you ask for
+more.
 
-An agent that is killed is started again and goes on where its journal ends: try
-kill -9. One that fails after it was ready is started again too, after a wait that
-doubles up to a minute. One that fails before, or is killed again and again, stops
-them all.
-Logs go to stderr, each line with the name of the agent.`,
+An agent that is killed is restarted and continues from its journal: try kill -9. One
+that fails after it was ready is also restarted, after a wait that doubles up to a
+minute. If one fails earlier, or is killed again and again, all are stopped. Logs go
+to stderr, each line with the name of the agent.`,
 		Example: "  bourse up --sites 5\n  bourse submit wave.toml --wait      # in another terminal, same folder",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("sites") && f.sites < 1 {
-				return fmt.Errorf("--sites %d: must be 1 to %d; leave it out for those that %s has, or 3", f.sites, maxUpSites, f.dir)
+				return fmt.Errorf("--sites %d: must be 1 to %d; leave it out for the sites that %s has, or 3", f.sites, maxUpSites, f.dir)
 			}
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	addFlag(cmd, &f.sites, asNumber, "sites", 0, "how many sites to run; default 3, or those that DIR has")
-	addFlag(cmd, &f.vos, asNumber, "vos", 0, "how many VOs the sites serve, each with an authority and a broker of its own; default 1, or those that DIR has")
-	addFlag(cmd, &f.brokers, asNumber, "brokers", 0, "how many brokers the VO has, where it is one; default 1, or those that DIR has")
-	addFlag(cmd, &f.replicas, asNumber, "replicas", 0, "how many processes hold the broker; default 1, or those that DIR has")
+	addFlag(cmd, &f.sites, asNumber, "sites", 0, "number of sites (default: 3, or those in DIR)")
+	addFlag(cmd, &f.vos, asNumber, "vos", 0, "number of VOs that the sites serve, each with its own authority and broker (default: 1, or those in DIR)")
+	addFlag(cmd, &f.brokers, asNumber, "brokers", 0, "number of brokers of the only VO (default: 1, or those in DIR)")
+	addFlag(cmd, &f.replicas, asNumber, "replicas", 0, "number of processes that hold the broker (default: 1, or those in DIR)")
 	addFlag(cmd, &f.dir, asFolder, "dir", ".bourse", "folder for certificates, files and journals")
-	addFlag(cmd, &f.port, asNumber, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
-	addFlag(cmd, &f.cluster, oneOf("cluster", upLocal, upSimulated), "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as JSON, one document")
+	addFlag(cmd, &f.port, asNumber, "port", 7400, "first port to try; each agent takes three or four free ports")
+	addFlag(cmd, &f.cluster, oneOf("cluster", upLocal, upSimulated), "cluster", "", "local (default): work really runs; simulated: no work runs. Existing sites in DIR are not changed")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as one JSON document")
 	return cmd
 }
 
@@ -105,10 +104,10 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--replicas %d: must be 1, 3, 5 or 7", f.replicas)
 	}
 	if f.replicas > 1 && f.vos > 1 {
-		return fmt.Errorf("--replicas %d: with several VOs each broker is one process; leave --vos out", f.replicas)
+		return fmt.Errorf("--replicas %d: with several VOs each broker is a single process; leave --vos out", f.replicas)
 	}
 	if f.replicas > 1 && f.brokers > 1 {
-		return fmt.Errorf("--replicas %d: with several brokers each is one process; leave --brokers out", f.replicas)
+		return fmt.Errorf("--replicas %d: with several brokers each is a single process; leave --brokers out", f.replicas)
 	}
 	if f.port < 1 || f.port > maxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
@@ -157,13 +156,13 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return failed(err)
 }
 
-// livePage is the live page of a VO, where there are several.
+// livePage is the live page of a VO.
 type livePage struct {
 	vo string
 	*dashServer
 }
 
-// livePages opens a page for each broker: no VO sees another's.
+// livePages opens a page for each broker, because no VO may see another's jobs.
 func (f *upFlags) livePages() ([]livePage, error) {
 	files := map[string]string{"": filepath.Join(f.dir, contextFile)}
 	if f.vos > 1 {
@@ -186,7 +185,7 @@ func (f *upFlags) livePages() ([]livePage, error) {
 	return pages, nil
 }
 
-// announce says where everything is, once everything is ready.
+// announce prints where everything is, once everything is ready.
 func (f *upFlags) announce(stdout io.Writer, members []member, family *family, pages []livePage) error {
 	type row struct {
 		Agent  string `json:"agent"`
@@ -212,8 +211,8 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 		said := struct {
 			Context string `json:"context"`
 			Agents  []row  `json:"agents"`
-			Link    string `json:"link"`            // to the live page, once; of several VOs, the first one's
-			Links   []link `json:"links,omitempty"` // of several VOs
+			Link    string `json:"link"`            // one-time link to the live page; with several VOs, to the first one's
+			Links   []link `json:"links,omitempty"` // with several VOs
 		}{filepath.Join(f.dir, contextFile), rows, links[0].Link, nil}
 		if len(links) > 1 {
 			said.Links = links
@@ -240,9 +239,9 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise.", as))
 	}
 	if len(links) == 1 {
-		fmt.Fprintf(stdout, "\nThe live page, by a link that is good for one browser, once, for %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)
+		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)
 	} else {
-		fmt.Fprintf(stdout, "\nThe live page of each VO; a link is good for one browser, once, for %s:\n", minutes(dash.LinkLife))
+		fmt.Fprintf(stdout, "\nThe live page of each VO; a link admits one browser, once, within %s:\n", minutes(dash.LinkLife))
 		for _, l := range links {
 			fmt.Fprintf(stdout, "  %-5s  %s\n", l.VO, l.Link)
 		}
@@ -254,9 +253,9 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 // The waits of a family.
 const (
 	readyWithin = time.Minute              // of a child, from its start
-	stopWithin  = patience + 5*time.Second // of a child that is told to stop; then it is killed
-	restartWait = time.Second              // before a child is started again; doubled for one that fails again
-	longestWait = time.Minute              // that it doubles to; a child that goes on for so long begins anew
+	stopWithin  = patience + 5*time.Second // for a child that is told to stop; then it is killed
+	restartWait = time.Second              // before a child is restarted; doubles each time it fails again
+	longestWait = time.Minute              // upper bound of that wait; a child that ran this long starts over with restartWait
 	mostKills   = 5                        // of one child within killsWithin; then all are stopped
 	killsWithin = time.Minute
 )

@@ -11,20 +11,20 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// maxUpBrokers bounds the brokers of one VO of a federation for trying it.
+// maxUpBrokers bounds the brokers of one VO.
 const maxUpBrokers = 10
 
-// upBrokerName is the name of a broker beside the first one, from 2 on.
+// upBrokerName is the name of a further broker, numbered from 2.
 func upBrokerName(i int) string { return fmt.Sprintf("broker%d", i) }
 
-// brokerContext is the file by which users find such a broker.
+// brokerContext is the context file for a further broker.
 func brokerContext(dir, name string) string {
 	return filepath.Join(dir, strings.TrimSuffix(contextFile, ".json")+"-"+name+".json")
 }
 
-// addBrokers makes what is missing of n brokers of the one VO of a federation that is laid
-// out, 0 for those that are there, and returns all members, brokers first. Each has accounts
-// and a queue of its own.
+// addBrokers makes the missing ones of n brokers (0: as many as there are) in a federation
+// of one VO that is laid out. It returns all members, brokers first. Each broker has its
+// own accounts and queue.
 func addBrokers(dir string, members []member, n, port int) ([]member, error) {
 	if n == 0 {
 		for n = 1; n < maxUpBrokers; n++ {
@@ -37,7 +37,7 @@ func addBrokers(dir string, members []member, n, port int) ([]member, error) {
 		return members, nil
 	}
 	if len(members) > 1 && members[1].role == "broker" {
-		return nil, fmt.Errorf("%s has a broker of several processes; leave --brokers out, or name another folder by --dir", dir)
+		return nil, fmt.Errorf("%s has a broker of several processes; leave --brokers out, or choose another folder with --dir", dir)
 	}
 	ca, err := openAuthority(filepath.Join(dir, caFolder), upVO)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"golang.org/x/term"
 )
 
-// family is the processes that up has started, children of this one. A child
-// ends when its standard input does, and so even when its parent is killed.
+// family is the set of child processes that up has started. A child ends when its
+// standard input does, so it also ends when its parent is killed.
 type family struct {
 	binary string
 	log    *prefixed
 	mu     sync.Mutex
 	pids   map[string]int // by role and name
-	pause  time.Duration  // before a child is started again
+	pause  time.Duration  // before a child is restarted
 }
 
 func newFamily(stderr io.Writer) (*family, error) {
@@ -35,15 +35,15 @@ func newFamily(stderr io.Writer) (*family, error) {
 	return &family{binary: binary, log: &prefixed{out: stderr}, pids: map[string]int{}, pause: restartWait}, nil
 }
 
-// pid is the process of a member.
+// pid is the process ID of a member.
 func (f *family) pid(m member) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.pids[m.role+m.name]
 }
 
-// run starts the members, calls ready when all are, and keeps them going until
-// ctx ends or one fails; then it stops them all.
+// run starts the members, calls ready when all of them are ready, and keeps them running
+// until ctx ends or one fails. Then it stops them all.
 func (f *family) run(ctx context.Context, members []member, ready func() error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -62,7 +62,7 @@ func (f *family) run(ctx context.Context, members []member, ready func() error) 
 			select {
 			case <-arrived:
 			case <-late:
-				return fmt.Errorf("not all agents were ready within %v; what they said stands above", readyWithin)
+				return fmt.Errorf("not all agents were ready within %v; see their messages above", readyWithin)
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -78,8 +78,8 @@ func (f *family) run(ctx context.Context, members []member, ready func() error) 
 	return err
 }
 
-// keep runs a member until ctx ends. One that is killed, or fails after it was
-// ready, is started again; one that ends by itself before that is an error.
+// keep runs a member until ctx ends. It restarts a member that is killed, or that fails
+// after it was ready. A member that ends by itself before that is an error.
 func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) error {
 	var kills []time.Time
 	var once sync.Once
@@ -93,13 +93,13 @@ func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) er
 		var exit *exec.ExitError
 		killed := errors.As(err, &exit) && !exit.Exited()
 		if !killed && !(ready && exit != nil && exit.ExitCode() == 1) {
-			return fmt.Errorf("%s %s ended by itself (%v); what it said stands above", m.role, m.name, ending(err))
+			return fmt.Errorf("%s %s ended by itself (%v); see its messages above", m.role, m.name, ending(err))
 		}
 		now := time.Now()
 		if now.Sub(begun) >= longestWait {
 			wait = f.pause
 		}
-		how := "has failed"
+		how := "failed"
 		pause := wait
 		if killed {
 			if kills = recent(append(kills, now)); len(kills) >= mostKills {
@@ -109,7 +109,7 @@ func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) er
 		} else {
 			wait = min(2*wait, longestWait)
 		}
-		f.log.line(m.name, fmt.Appendf(nil, "%s %s %s (%v); it is started again in %v and goes on where its journal ends", m.role, m.name, how, exit, pause))
+		f.log.line(m.name, fmt.Appendf(nil, "%s %s %s (%v); restarting it in %v from its journal", m.role, m.name, how, exit, pause))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -118,7 +118,7 @@ func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) er
 	}
 }
 
-// recent leaves out what is longer ago than killsWithin.
+// recent drops kills that are longer ago than killsWithin.
 func recent(kills []time.Time) []time.Time {
 	for kills[len(kills)-1].Sub(kills[0]) > killsWithin {
 		kills = kills[1:]
@@ -172,13 +172,13 @@ func (f *family) child(ctx context.Context, m member, ready func()) error {
 	return err
 }
 
-// childMark tells a test's binary that it is to be bourse.
+// childMark tells a test binary to act as bourse.
 const childMark = "BOURSE_UP_CHILD"
 
 // maxLine bounds a line of a child's log; longer ones are cut into several.
 const maxLine = 64 << 10
 
-// forward passes on what a child says until it says no more.
+// forward passes on the log of a child until its end.
 func (f *family) forward(m member, logs io.Reader, ready func()) {
 	r := bufio.NewReaderSize(logs, maxLine)
 	for {
@@ -196,8 +196,8 @@ func (f *family) forward(m member, logs io.Reader, ready func()) {
 	}
 }
 
-// prefixed writes lines of several speakers, each with its name. Lines of JSON
-// become readable ones.
+// prefixed writes the log lines of several agents, each with its agent's name. It turns
+// lines of JSON into readable ones.
 type prefixed struct {
 	mu  sync.Mutex
 	out io.Writer

@@ -48,7 +48,7 @@ func TestFamily_AChildThatFailsOnceReadyIsStartedAgain(t *testing.T) {
 	if err := run(childScript); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v\n%s", err, &said)
 	}
-	if n := strings.Count(said.String(), "site north has failed (exit status 1); it is started again in"); n != 6 {
+	if n := strings.Count(said.String(), "site north failed (exit status 1); restarting it in"); n != 6 {
 		t.Errorf("started again %d times\n%s", n, &said)
 	}
 	if err := os.Remove(counter); err != nil {
@@ -63,7 +63,7 @@ func TestUp_OfNoSitesIsRefusedWithTheRemedy(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	_, _, err := runCommand(t.Context(), "up", "--sites", "0", "--dir", dir)
-	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--sites 0: must be 1 to 50; leave it out for those that "+dir+" has, or 3") {
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--sites 0: must be 1 to 50; leave it out for the sites that "+dir+" has, or 3") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); err == nil {

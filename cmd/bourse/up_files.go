@@ -21,7 +21,7 @@ import (
 type member struct {
 	role, name   string
 	file         string // its configuration
-	kind         string // of a site: of its cluster
+	kind         string // of a site's cluster
 	listen, http string // addresses, for agents and for users
 }
 
@@ -32,8 +32,8 @@ const (
 	upHost      = "127.0.0.1"
 )
 
-// upSites are the sites of a federation for trying it, different enough that a
-// choice among them means something. More are made after their pattern.
+// upSites are the first sites, different enough that choosing among them is meaningful.
+// Further sites follow their pattern.
 var upSites = []struct {
 	name        string
 	nodes       int
@@ -54,18 +54,18 @@ const (
 	upSimulated = "simulated"
 )
 
-// layout is what the members of a federation are laid out by.
+// layout holds the parameters for laying out a federation.
 type layout struct {
 	names []string               // of sites
-	as    string                 // account that work runs as; noAccount: none runs
+	as    string                 // account under which work runs; noAccount: no work runs
 	ca    *certificate.Authority // of the folder
 	ports *ports
 }
 
-// noAccount is that of sites which run nothing.
+// noAccount is the account of sites that run no work.
 const noAccount = ""
 
-// newLayout begins to lay out so many sites in a folder whose authority is of a VO.
+// newLayout begins to lay out a number of sites in a folder whose authority is the VO's.
 func newLayout(dir, vo string, sites, port int, kind string) (l layout, err error) {
 	if kind != upSimulated {
 		if l.as, err = workAccount(); err != nil {
@@ -82,10 +82,10 @@ func newLayout(dir, vo string, sites, port int, kind string) (l layout, err erro
 	return l, l.ports.reserve(dir)
 }
 
-// layOut makes what is missing under dir for a broker, which so many processes hold, and so many
-// sites, 0 of either for those that are there, one and three at first, and returns them, the broker
-// first. What is there is left as it is; a kind that another site there does not have is refused.
-// Ports are taken from port on.
+// layOut makes what is missing under dir for a broker of some replicas and for some sites, and
+// returns all members, the broker first. 0 replicas or sites means as many as there are, or else
+// one and three. Existing files are not changed. A kind of cluster that differs from that of an
+// existing site is refused. Ports are taken from port on.
 func layOut(dir string, sites, replicas, port int, kind string) ([]member, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -107,23 +107,22 @@ func layOut(dir string, sites, replicas, port int, kind string) ([]member, error
 			return nil, err
 		}
 		if m.kind == upSimulated {
-			l.as = noAccount // of those to come too
+			l.as = noAccount // new sites are simulated as well
 		}
 		members = append(members, m)
 	}
 	return members, writeContext(dir, contextFile, l.ca, members)
 }
 
-// mayBe refuses a site that is there with a cluster of another kind than the one asked
-// for; "": any.
+// mayBe refuses an existing site whose cluster is not of the given kind; "": any kind.
 func (m *member) mayBe(kind string) error {
 	if kind == "" || m.kind == kind {
 		return nil
 	}
-	return fmt.Errorf("%s is there already, with a cluster of kind %q; leave --cluster out, or name another folder by --dir", m.file, m.kind)
+	return fmt.Errorf("%s exists and has a cluster of kind %q; leave --cluster out, or choose another folder with --dir", m.file, m.kind)
 }
 
-// siteNames are the first n names, or of all sites that dir has.
+// siteNames returns the first n names or, if n is 0, the names of all sites in dir.
 func siteNames(dir string, n int) ([]string, error) {
 	var names []string
 	for i := range maxUpSites {
@@ -173,8 +172,8 @@ func issue(ca *certificate.Authority, role certificate.Role, name string, hosts 
 	return err
 }
 
-// layOutBroker makes a broker of a VO, by a seed if it is not the first of all agents,
-// and returns where it gossips.
+// layOutBroker makes a broker of a VO and returns its gossip address. seed is the gossip
+// address to join, "" for the first agent.
 func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *ports) (m member, gossip string, err error) {
 	file := memberFile(dir, "broker", name)
 	if err := issue(ca, certificate.Broker, name, upHost, "localhost"); err != nil {
@@ -187,15 +186,15 @@ func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *port
 	return layOutBrokerFile(file, name, vo, seed, "", a)
 }
 
-// layOutBrokerFile writes the file of a broker's process, unless it is there.
+// layOutBrokerFile writes the file of a broker's process unless it exists.
 func layOutBrokerFile(file, name, vo, seed, more string, a []int) (m member, _ string, err error) {
-	err = writeNew(file, fmt.Sprintf(`# The broker of bourse up. Change it as you like; it is not written again.
+	err = writeNew(file, fmt.Sprintf(`# The broker of bourse up. Edit this file as you like; it is not overwritten.
 [broker]
 name = %q
 budget = 1000000.0       # credits
 cycle = "5s"             # short, for trying it
 horizon = "1d"
-lead = "10s"             # no window starts sooner
+lead = "10s"             # no window starts earlier
 algorithm = "amp"
 minimize = "value"
 %s%s`, name, processTables("broker", name, vo, a, seed), more))
@@ -209,7 +208,7 @@ minimize = "value"
 	return member{role: "broker", name: cfg.Name, file: file, listen: cfg.Listen.Advertise, http: cfg.HTTP}, cfg.Gossip.Advertise, nil
 }
 
-// layOutSite makes a site whose work runs as an account, or is simulated if that is "".
+// layOutSite makes a site whose work runs under an account, or is simulated if that is "".
 func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority, p *ports, as string) (member, error) {
 	file := memberFile(dir, "site", name)
 	if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
@@ -220,7 +219,7 @@ func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority,
 		return member{}, err
 	}
 	like := upSites[i%len(upSites)]
-	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Change it as you like; it is not written again.
+	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Edit this file as you like; it is not overwritten.
 name = %q
 policy = "easy"
 pricing = "adaptive"
@@ -240,46 +239,46 @@ price = %s               # credits per node-hour
 	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.Listen.Advertise, cfg.HTTP}, nil
 }
 
-// clusterTables is the part of a site's file that says what runs its work.
+// clusterTables is the part of a site's file that describes its cluster.
 func clusterTables(as, load string, seed, port int) string {
 	if as == "" {
 		return fmt.Sprintf(`[workload]               # the local users
 model = "lublin"
 load = %s
-speed_up = 60.0          # an hour of theirs passes in a minute
+speed_up = 60.0          # for them an hour passes in a minute
 seed = %d
 `, load, seed)
 	}
 	return fmt.Sprintf(`[cluster]
 kind = "local"           # the nodes are places on this machine
 [[account]]
-user = "*"               # everybody's work
+user = "*"               # the work of all users
 as = %q%s
-[rendezvous]             # where the parts of a job tell each other their addresses
+[rendezvous]             # where the parts of a job exchange their addresses
 address = "%s:%d"
-`, as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs as this account", upHost, port)
+`, as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs under this account", upHost, port)
 }
 
-// workAccount is the account that work of a federation for trying it runs as: whoever
-// runs this, and nobody where that is root.
+// workAccount is the account under which work runs: the account that runs this program,
+// or nobody if that is root.
 func workAccount() (string, error) {
 	u, err := user.Current()
 	if err != nil {
-		return "", fmt.Errorf("as which account work is to run is not known: %w; with --cluster simulated none runs", err)
+		return "", fmt.Errorf("the account for running work is unknown: %w; --cluster simulated needs none", err)
 	}
 	if u.Uid != "0" {
 		return u.Username, nil
 	}
 	if _, err := user.Lookup(nobody); err != nil {
-		return "", fmt.Errorf("no work runs as root, and there is no account %q: %w; start this as another user, or with --cluster simulated", nobody, err)
+		return "", fmt.Errorf("work never runs as root, and there is no account %q: %w; start this as another user, or with --cluster simulated", nobody, err)
 	}
 	return nobody, nil
 }
 
-// nobody is the account without rights of the usual systems.
+// nobody is the account without rights on common systems.
 const nobody = "nobody"
 
-// processTables is the part that all files have in common.
+// processTables is the common part of all files.
 func processTables(role, name, vo string, ports []int, seed string) string {
 	seeds := ""
 	if seed != "" {
@@ -307,8 +306,8 @@ level = "info"
 `, upHost, ports[0], ports[1], vo, seeds, base, ports[2])
 }
 
-// writeNew writes a file that is not there yet, beside its place first, so that
-// a half of it is never taken for it.
+// writeNew writes a file unless it exists. It writes elsewhere and renames, so that half a
+// file is never taken for the whole.
 func writeNew(name, text string) error {
 	if _, err := os.Stat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -323,17 +322,17 @@ func writeNew(name, text string) error {
 	return os.Rename(beside, name)
 }
 
-// ports hands out ports of this machine that nobody has, below those that the
-// system gives to outgoing connections, so that they are still free next time.
+// ports hands out free ports of this machine. They are below those that the system uses
+// for outgoing connections, so that they are still free next time.
 type ports struct {
 	next  int
-	taken []string // addresses of files that are there
+	taken []string // addresses in existing files
 }
 
-// maxPort is below the ranges of outgoing connections of the usual systems.
+// maxPort is below the range for outgoing connections on common systems.
 const maxPort = 32000
 
-// reserve keeps the addresses of the files that are there.
+// reserve sets aside the addresses in existing files.
 func (p *ports) reserve(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.toml"))
 	if err != nil {
@@ -366,7 +365,7 @@ func (p *ports) take(n int) ([]int, error) {
 	var list []int
 	for ; len(list) < n; p.next++ {
 		if p.next > maxPort {
-			return nil, fmt.Errorf("no free ports up to %d on %s; begin lower with --port", maxPort, upHost)
+			return nil, fmt.Errorf("no free ports up to %d on %s; start lower with --port", maxPort, upHost)
 		}
 		address := fmt.Sprintf("%s:%d", upHost, p.next)
 		if !slices.Contains(p.taken, address) && free(address) {
@@ -389,8 +388,8 @@ func free(address string) bool {
 	return u.Close() == nil
 }
 
-// writeContext makes the person at this machine an operator, and writes the file
-// by which the commands of users find the federation.
+// writeContext makes the user of this machine an operator, and writes the context file
+// with which commands find the federation.
 func writeContext(dir, file string, ca *certificate.Authority, members []member) error {
 	name := whoami()
 	if err := issue(ca, certificate.Operator, name); err != nil {
@@ -410,7 +409,7 @@ func writeContext(dir, file string, ca *certificate.Authority, members []member)
 	return c.Write(filepath.Join(dir, file))
 }
 
-// whoami is the name that the person at this machine has in the federation.
+// whoami is the name of this machine's user in the federation.
 func whoami() string {
 	u, err := user.Current()
 	if err != nil || strings.TrimSpace(u.Username) == "" {

@@ -10,16 +10,16 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// maxUpReplicas bounds the processes that up has hold a broker.
+// maxUpReplicas bounds the processes that hold a broker.
 const maxUpReplicas = 7
 
-// replicaFile is the file of the k-th replica, from 0 on.
+// replicaFile is the file of replica k, counted from 0.
 func replicaFile(dir string, k int) string {
 	return filepath.Join(dir, fmt.Sprintf("broker-%s-%d", upVO, k+1), "broker.toml")
 }
 
-// layOutReplicas makes the processes that hold the broker, 0 for those that are there, one
-// at first. All have one certificate.
+// layOutReplicas makes n processes that hold the broker; 0: as many as there are, or else
+// one. They share one certificate.
 func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]member, string, error) {
 	first := memberFile(dir, "broker", upVO)
 	if _, err := os.Stat(first); err == nil {
@@ -29,7 +29,7 @@ func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]m
 		}
 		had := max(1, len(cfg.Replica.Members))
 		if n != 0 && n != had {
-			return nil, "", fmt.Errorf("%s has a broker of %d processes; leave --replicas out, or name another folder by --dir", dir, had)
+			return nil, "", fmt.Errorf("%s has a broker of %d processes; leave --replicas out, or choose another folder with --dir", dir, had)
 		}
 		n = had
 	}

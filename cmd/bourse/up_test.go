@@ -209,7 +209,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout.String()), &said); err != nil || len(said.Agents) != 3 || said.Agents[2].Agent != "site:south" {
 		t.Fatalf("%v: %s", err, stdout)
 	}
-	if _, _, err := runCommand(t.Context(), "up", "--dir", dir); exitCode(err) != 1 || !strings.Contains(err.Error(), fmt.Sprintf("running in %s already, as process %d", dir, os.Getpid())) {
+	if _, _, err := runCommand(t.Context(), "up", "--dir", dir); exitCode(err) != 1 || !strings.Contains(err.Error(), fmt.Sprintf("already running in %s, as process %d", dir, os.Getpid())) {
 		t.Errorf("a second federation in one folder: %v", err)
 	}
 	batch := filepath.Join(dir, "batch.toml")

@@ -16,16 +16,16 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// Two federations in one folder would be one another's agents under the same addresses.
-// The second is refused at once; where the first has not come so far as to listen, the
-// locks of the journals refuse it.
+// Two federations in one folder would be the same agents at the same addresses, so the
+// second is refused at once. If the first is not listening yet, the locks of the journals
+// refuse the second.
 
-// pidFile has the process that runs the federation of a folder, or ran it last.
+// pidFile holds the ID of the process that runs, or last ran, the federation of a folder.
 const pidFile = "up.pid"
 
-// alreadyUp refuses a folder whose federation runs: the process that is written there is
-// alive, and something listens where its agents do. A number alone may be another
-// process's by now.
+// alreadyUp refuses a folder whose federation is running: its recorded process is alive,
+// and something listens at an address of its agents. The ID alone proves nothing, because
+// another process may have it by now.
 func alreadyUp(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, pidFile))
 	if err != nil {
@@ -35,11 +35,11 @@ func alreadyUp(dir string) error {
 	if err != nil || pid < 1 || !alive(pid) || !listens(dir) {
 		return nil
 	}
-	return fmt.Errorf("a federation is running in %s already, as process %d: stop it with Ctrl-C where it runs, or kill %d; for another beside it name a folder of its own, such as --dir %s",
+	return fmt.Errorf("a federation is already running in %s, as process %d: stop it with Ctrl-C or kill %d; to run another one, choose another folder, such as --dir %s",
 		dir, pid, pid, dir+"2")
 }
 
-// alive reports whether a process is there.
+// alive reports whether a process exists.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -49,7 +49,7 @@ func alive(pid int) bool {
 	return err == nil || os.IsPermission(err)
 }
 
-// listens reports whether anybody answers where an agent of the folder's context is.
+// listens reports whether anything answers at an address in the folder's context.
 func listens(dir string) bool {
 	c, err := client.Read(filepath.Join(dir, contextFile))
 	if err != nil {
@@ -75,7 +75,7 @@ func addresses(sites map[string]string) (list []string) {
 	return list
 }
 
-// writePID writes that this process runs the federation of a folder.
+// writePID records that this process runs the federation of a folder.
 func writePID(dir string) error {
 	return files.Replace(filepath.Join(dir, pidFile), func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, os.Getpid())

@@ -13,9 +13,9 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// A federation of several VOs for trying it: an authority, a broker and a context for
-// each VO, all brokers of one name, and sites that serve them all, whose operators are
-// those of an authority of their own.
+// A federation of several VOs: an authority, a broker and a context for each VO, and sites
+// that serve them all. The brokers all have the same name. The sites have an authority of
+// their own for their operators.
 
 const (
 	upBroker = "main"  // the name of the broker of each of several VOs
@@ -25,10 +25,11 @@ const (
 
 func upVOName(i int) string { return fmt.Sprintf("vo%d", i+1) }
 
-// contextOf is the file by which the users of one of several VOs find it.
+// contextOf is the context file for the users of one of several VOs.
 func contextOf(dir, vo string) string { return filepath.Join(dir, vo, contextFile) }
 
-// vosOf is how many VOs the federation in a folder has, as far as it is one of several.
+// vosOf is the number of VOs of the federation in a folder, 0 if it was not laid out for
+// several.
 func vosOf(dir string) (n int) {
 	for n < maxUpVOs {
 		if _, err := os.Stat(filepath.Join(dir, upVOName(n), caFolder)); err != nil {
@@ -39,13 +40,13 @@ func vosOf(dir string) (n int) {
 	return n
 }
 
-// layOutVOs is layOut for so many VOs.
+// layOutVOs is layOut for several VOs.
 func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) {
 	if _, err := os.Stat(memberFile(dir, "broker", upVO)); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(err, fmt.Errorf("%s has a federation of one VO; name another folder by --dir", dir))
+		return nil, errors.Join(err, fmt.Errorf("%s has a federation of one VO; choose another folder with --dir", dir))
 	}
 	if had := vosOf(dir); had > 0 && had != vos {
-		return nil, fmt.Errorf("%s has a federation of %d VOs; leave --vos out, or name another folder by --dir", dir, had)
+		return nil, fmt.Errorf("%s has a federation of %d VOs; leave --vos out, or choose another folder with --dir", dir, had)
 	}
 	l, err := newLayout(dir, upOwn, sites, port, kind)
 	if err != nil {
@@ -109,11 +110,11 @@ listen = { address = "%[3]s:%[4]d" }
 gossip = { address = "%[3]s:%[5]d", seeds = [%[6]q], key = "../%[1]s/ca/gossip.key", profile = "fast" }
 `, vo, base, upHost, a[2+2*k], a[3+2*k], seed)
 		if as != noAccount {
-			fmt.Fprintf(&vos, "[[vo.account]]\nuser = \"*\"               # everybody's work of this VO\nas = %q\n", as)
+			fmt.Fprintf(&vos, "[[vo.account]]\nuser = \"*\"               # the work of all users of this VO\nas = %q\n", as)
 		}
 	}
 	like := upSites[i%len(upSites)]
-	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Change it as you like; it is not written again.
+	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Edit this file as you like; it is not overwritten.
 name = %q
 policy = "easy"
 pricing = "adaptive"
@@ -122,7 +123,7 @@ name = "main"
 nodes = %d
 performance = %s
 price = %s               # credits per node-hour
-%s%s[tls]                    # of the site's own authority, whose operators run it
+%s%s[tls]                    # certificate of the site's own authority, for its operators
 ca = "../ca/ca.pem"
 certificate = "../ca/%[7]s.pem"
 key = "../ca/%[7]s.key"
@@ -144,7 +145,7 @@ level = "info"
 	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.VOs[0].Listen.Advertise, cfg.HTTP}, nil
 }
 
-// sharedCluster is clusterTables without an account: each VO has its own.
+// sharedCluster is clusterTables without an account, because each VO has its own.
 func sharedCluster(as, load string, seed, port int) string {
 	if as == noAccount {
 		return clusterTables(as, load, seed, port)

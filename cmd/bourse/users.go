@@ -20,11 +20,11 @@ func newUsers() *cobra.Command {
 	var c calling
 	cmd := &cobra.Command{
 		Use:   "users",
-		Short: "Show what users and tenants may have, and what they use of it",
-		Long: `Users lists the users and the tenants (groups of users) of the VO of whom something is
-set, in the broker's file or by bourse users grant: shares, priorities, bounds. What was
-granted counts more than the file and is marked with a "!". A user sees their own row,
-and that of their tenant. "*" stands for everyone who has nothing of their own.
+		Short: "Show the limits of users and tenants, and what they use",
+		Long: `Users lists the users and tenants (groups of users) of the VO that have terms (shares,
+priorities, limits) set in the broker's file or by bourse users grant. Granted terms
+override the file and are marked with "!". Users see their own row and that of their
+tenant. "*" stands for all users without terms of their own.
 
 ` + termsHelp(),
 		Example: "  bourse users\n  bourse users grant ana max_priority=10 max_nodes=64\n  bourse users reset ana max_nodes",
@@ -56,9 +56,10 @@ func newGrant() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grant NAME [TERM=VALUE]...",
 		Short: "Set terms of a user or a tenant",
-		Long: `Grant sets terms of a user, of everyone who has none of their own ("*") or, with
---tenant, of a tenant, which is there from then on. They count more than those of the broker's
-file, at once and in its later lives, until bourse users reset. It is for operators.
+		Long: `Grant sets terms of a user, of all users without terms of their own ("*") or, with
+--tenant, of a tenant, which it creates if needed. Granted terms override the broker's
+file at once, also after a restart, until bourse users reset. Only operators may use
+it.
 
 ` + termsHelp(),
 		Example: "  bourse users grant ana max_priority=10\n  bourse users grant --tenant physics share=3 max_nodes=256 \\\n      node_hours=5000 period=7d\n  bourse users grant ben --in physics",
@@ -69,7 +70,7 @@ file, at once and in its later lives, until bourse users reset. It is for operat
 			for _, x := range args[1:] {
 				name, value, ok := strings.Cut(x, "=")
 				if !ok {
-					return fmt.Errorf("%q is not TERM=VALUE, such as max_nodes=64", x)
+					return fmt.Errorf("%q: must be TERM=VALUE, such as max_nodes=64", x)
 				}
 				t, err := bourse.FindTerm(name)
 				if err != nil {
@@ -84,14 +85,14 @@ file, at once and in its later lives, until bourse users reset. It is for operat
 				g.Terms[name] = value
 			}
 			if len(g.Terms) == 0 && in == "" {
-				return fmt.Errorf("nothing to grant; give terms such as max_nodes=64, or --in TENANT")
+				return fmt.Errorf("nothing to grant; add terms such as max_nodes=64, or --in TENANT")
 			}
 			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
 		},
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&tenant, "tenant", false, "NAME is a tenant")
-	addFlag(cmd, &in, asName, "in", "", `put the user into this tenant; "-": into none`)
+	addFlag(cmd, &in, asName, "in", "", `put the user into this tenant; "-": no tenant`)
 	return cmd
 }
 
@@ -101,9 +102,9 @@ func newReset() *cobra.Command {
 	var tenant bool
 	cmd := &cobra.Command{
 		Use:   "reset NAME [TERM]...",
-		Short: "Take back what was granted to a user or a tenant",
-		Long: `Reset has the terms of the broker's file count again: those that are named, or all. The
-term "in" is the tenant that a user was put into. It is for operators.`,
+		Short: "Undo grants to a user or a tenant",
+		Long: `Reset makes the terms of the broker's file apply again: the named terms, or all. The
+term "in" is the tenant of a user. Only operators may use it.`,
 		Example: "  bourse users reset ana max_priority\n  bourse users reset --tenant physics",
 		Args:    arguments(1, 20, "a user or tenant, and terms"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -134,7 +135,7 @@ func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Con
 	return told(ctx, c, out, get, usersTable)
 }
 
-// usersTable is a row for each tenant, then for each user.
+// usersTable renders a row for each tenant, then one for each user.
 func usersTable(t *web.Tenancy) string {
 	w := report.NewTable("who", "tenant", "terms", "waiting", "node-hours", "credits", "in the period until")
 	row := func(h *web.Holding, name string) {
@@ -153,7 +154,7 @@ func usersTable(t *web.Tenancy) string {
 	return w.Render() + unshown(t.More)
 }
 
-// unshown says how many rows there are that a list has no room for.
+// unshown says how many rows a list leaves out.
 func unshown(n int) string {
 	if n == 0 {
 		return ""
@@ -161,7 +162,7 @@ func unshown(n int) string {
 	return fmt.Sprintf("\n%d more are not shown", n)
 }
 
-// mark shows that something was granted.
+// mark marks a granted term.
 func mark(source string) string {
 	if source == "granted" {
 		return "!"

@@ -14,18 +14,17 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// What the linker says: the version of a release, and the commit where Go has not
-// found it out by itself. go install MODULE@VERSION has no linker flags; Go then
-// keeps the version.
+// Set by the linker: the version of a release, and the commit if Go has not recorded it.
+// go install MODULE@VERSION passes no linker flags; there Go records the version.
 var (
 	release = "unreleased"
 	commit  = ""
 )
 
-// version is what this binary is.
+// version describes this binary.
 type version struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"` // "" where the build does not know
+	Commit   string `json:"commit"` // "" if the build does not know it
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -33,7 +32,7 @@ type version struct {
 	Journal  int    `json:"journal"`
 }
 
-// versionOf asks the binary.
+// versionOf reads the version of this binary.
 func versionOf() version {
 	v := version{Version: release, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Wire: wire.Version, Journal: journal.Version}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -42,12 +41,12 @@ func versionOf() version {
 	return v
 }
 
-// pseudo is the version that Go makes up for a commit without a tag: a time and the
-// commit's first twelve digits, with "+dirty" behind them where files had changed.
+// pseudo matches the version that Go makes up for a commit without a tag: a time and the
+// commit's first twelve digits, with "+dirty" at the end if files had changed.
 var pseudo = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+.*)?$`)
 
-// built takes what Go has written into the binary. A commit without a tag is no
-// release, whatever Go calls it.
+// built takes what Go has recorded in the binary. A commit without a tag is not a release,
+// whatever Go calls it.
 func (v *version) built(info *debug.BuildInfo) {
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -65,7 +64,7 @@ func (v *version) built(info *debug.BuildInfo) {
 	}
 }
 
-// String is one line.
+// String returns the version as one line.
 func (v version) String() string {
 	commit := cmp.Or(v.Commit, "unknown")
 	if v.Modified {
@@ -74,7 +73,7 @@ func (v version) String() string {
 	return fmt.Sprintf("bourse %s (commit %s, %s, %s, wire %d, journal %d)", v.Version, commit, v.Go, v.Platform, v.Wire, v.Journal)
 }
 
-// brief names the version in what a run leaves behind.
+// brief is the version for the files of a run.
 func (v version) brief() string {
 	if v.Version == "unreleased" && v.Commit != "" {
 		return v.Version + " " + v.Commit[:min(12, len(v.Commit))]
@@ -87,11 +86,11 @@ func newVersion() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Say what this binary is",
-		Long: `Version prints the version, the commit that the binary was built from, the Go
-that has built it, and the versions of the two formats that outlive it: what
-processes say to each other (wire), and what they write down (journal). Those of
-one wire version talk to each other; a journal is read by builds of its version.`,
+		Short: "Print the version of this binary",
+		Long: `Version prints the version of the binary, the commit and the Go release that it was
+built from, and the versions of its two lasting formats: the messages between
+processes (wire) and the journal. Processes with the same wire version can talk to
+each other; a journal can be read by builds with its version.`,
 		Example: "  bourse version\n  bourse version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
