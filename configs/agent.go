@@ -15,9 +15,9 @@ import (
 // maxWork bounds the requests that wait at a site for its cluster.
 const maxWork = 100_000
 
-// Agent returns what the site's agent is configured by. cluster is the peer that
-// runs its nodes, span what VOShare is a share of, lead how far ahead windows
-// start at least: 0 only where messages take no time.
+// Agent returns the configuration of the site's agent. cluster is the peer that runs its
+// nodes, span the time that VOShare is a share of, lead the least time until a window may
+// start: 0 only if messages take no time.
 func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Config, error) {
 	scheme, err := pricing.ParseScheme(s.Pricing)
 	var shares map[string]int
@@ -40,14 +40,14 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 	}, err
 }
 
-// estimates is what local jobs are planned by.
+// estimates is the rule that predicts the run times of local jobs.
 func (s *Site) estimates() estimates.Rule {
-	r, _ := estimates.ParseRule(s.Estimates) // a word of the key, or "" of a site that was not read
+	r, _ := estimates.ParseRule(s.Estimates) // a word of the key, or "" for a site that was not read from a file
 	return r
 }
 
-// ClusterQueues returns what the queues of the site's simulated cluster are
-// configured by, one for each group.
+// ClusterQueues returns the configuration of the queues of the site's simulated cluster,
+// one for each group.
 func (s *Site) ClusterQueues() []queue.Options {
 	local := make([]queue.Named, len(s.Queues))
 	for i, q := range s.Queues {
@@ -61,8 +61,8 @@ func (s *Site) ClusterQueues() []queue.Options {
 	return out
 }
 
-// Agent returns what the broker's agent is configured by: cfg, such as
-// broker.Defaults, with the keys of the file put in. The sites are the caller's.
+// Agent returns the configuration of the broker's agent: cfg, such as broker.Defaults,
+// overridden by the keys of the file. The caller sets the sites.
 func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	algorithm, err := search.ParseAlgorithm(b.Algorithm)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 			cfg.Users = map[string]broker.UserTerms{}
 		}
 		x := broker.UserTerms{Share: u.Share, Priority: u.Priority, MaxWaiting: u.MaxWaiting}
-		if x.Share == 1 { // what holds anyway is not set
+		if x.Share == 1 { // the default need not be set
 			x.Share = 0
 		}
 		if x.MaxWaiting == b.MaxWaiting {

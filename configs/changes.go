@@ -8,8 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Changed lists the keys and tables at the top of a file that another text of it has in
-// another way, in order of their names. Both are TOML; no more is asked of them.
+// Changed lists, sorted, the keys and tables at the top level that differ between two texts
+// of a file. Both must be TOML; nothing else is checked.
 func Changed(was, is []byte) ([]string, error) {
 	var before, after map[string]any
 	for _, x := range []struct {

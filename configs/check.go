@@ -22,8 +22,7 @@ const (
 	KindSweep         Kind = "sweep"          // [[parameter]]
 )
 
-// Checked is what a valid file holds, in figures; those that have no meaning
-// for its kind are 0.
+// Checked holds the figures of a valid file. Those without a meaning for its kind are 0.
 type Checked struct {
 	Kind    Kind            `json:"kind"`
 	Name    string          `json:"name,omitempty"`
@@ -31,13 +30,13 @@ type Checked struct {
 	Groups  int             `json:"groups,omitempty"`
 	Nodes   int             `json:"nodes,omitempty"`
 	Brokers int             `json:"brokers,omitempty"`
-	Jobs    int             `json:"jobs,omitempty"` // of users; at a site what runs and waits
+	Jobs    int             `json:"jobs,omitempty"` // of users; at a site, those that run or wait
 	Traces  int             `json:"traces,omitempty"`
 	Span    bourse.Duration `json:"until,omitempty"`
 	Points  int             `json:"points,omitempty"` // of a sweep
 }
 
-// String says it in one line.
+// String returns the figures on one line.
 func (c *Checked) String() string {
 	var b strings.Builder
 	b.WriteString(string(c.Kind))
@@ -69,8 +68,8 @@ func (c *Checked) String() string {
 	return b.String()
 }
 
-// Check reads a file of any kind, and the batch files that a scenario names.
-// An error that is not of the file system is a *Problems.
+// Check reads a file of any kind, and the batch files that a scenario names. An error that
+// does not come from the file system is a *Problems.
 func Check(file string) (*Checked, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -152,8 +151,8 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return nil, problems([]*Problem{{File: file, Text: "what is this? A scenario has [[site]] tables, " +
-		"a site [[group]], a broker [broker], the process of either [listen] too, a batch of jobs [[job]], a sweep [[parameter]]"}})
+	return nil, problems([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
+		"a site [[group]], a broker [broker], the process of either also [listen], a batch of jobs [[job]], a sweep [[parameter]]"}})
 }
 
 func (s *Scenario) checked() *Checked {

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Cluster is what stands behind a site's process: [cluster]. Without the table
-// it is simulated.
+// Cluster is the cluster behind a site's process: [cluster]. Without the table it is
+// simulated.
 type Cluster struct {
 	Kind       string   // "simulated" (default), "local" or "slurm"
-	Conf       string   // slurm: its configuration; "": where its commands look for it
-	Partitions []string // slurm: those whose nodes are offered, at least one
-	Holder     string   // slurm: the account that unconfirmed reservations are for
-	Folder     string   // local, slurm: where work finds its scripts and leaves its output; default "work"
+	Conf       string   // slurm: its configuration file; "": where Slurm's commands look for it
+	Partitions []string // slurm: partitions whose nodes are offered, at least one
+	Holder     string   // slurm: the account that owns unconfirmed reservations
+	Folder     string   // local, slurm: folder for the scripts and the output of work; default "work"
 }
 
-// Real reports whether work is run on nodes that are there.
+// Real reports whether work runs on real nodes.
 func (c *Cluster) Real() bool { return c.Kind != kindSimulated }
 
-// Account says as which local account the work of some users runs: [[account]].
-// The first that fits holds; a user whom none fits is refused.
+// Account maps users to the local account under which their work runs: [[account]]. The
+// first that matches a user counts; a user without a match is refused.
 type Account struct {
-	User string // of the VO; each * stands for any text, also for none
+	User string // of the VO; each * matches any text, also the empty one
 	As   string // never root
 }
 
@@ -35,30 +35,30 @@ const (
 // maxAccounts bounds the [[account]] tables of a site.
 const maxAccounts = 10_000
 
-// clusterKeys lists the keys of what runs the work of a site's process.
+// clusterKeys lists the keys of a site's process that concern running work.
 func (s *SiteProcess) clusterKeys() keys {
 	return keys{
-		section("cluster", s.Cluster.keys, "what runs the work; without the table its nodes are simulated"),
-		each("account", &s.Accounts, maxAccounts, (*Account).keys, "as which local account work runs, by user: the first that fits. A user whom none fits is refused"),
-		option("rendezvous", func() keys { return s.Rendezvous.keys(s.TLS.Plain) }, "where the parts of a job tell each other their addresses, by plain HTTP for whoever has a job's token; without the table: nowhere"),
+		section("cluster", s.Cluster.keys, "what runs the work; without the table, the nodes are simulated"),
+		each("account", &s.Accounts, maxAccounts, (*Account).keys, "local account under which a user's work runs: the first table that matches the user. A user without a match is refused"),
+		option("rendezvous", func() keys { return s.Rendezvous.keys(s.TLS.Plain) }, "where the parts of a job exchange their addresses, by plain HTTP, with the job's token; without the table they cannot"),
 		rule(s.mapped),
 		rule(s.served),
 	}
 }
 
-// keys lists what [cluster] may hold.
+// keys lists the keys of [cluster].
 func (c *Cluster) keys() keys {
 	slurm := &condition{text: `with kind = "slurm"`, holds: func(*table) bool { return c.Kind == kindSlurm }}
 	real := &condition{text: `with kind = "local" or "slurm"`, holds: func(*table) bool { return c.Real() }}
 	return keys{
 		word("kind", &c.Kind, kindSimulated, []string{kindSimulated, kindLocal, kindSlurm}, "local: processes of this machine"),
-		file("conf", &c.Conf, "", "the configuration of Slurm").byDefault("where its commands look for it").when(slurm),
-		custom("partition", about{kind: "string, or array of strings", limits: "must be given with kind = \"slurm\""}, c.partitions, "whose nodes are offered").when(slurm),
+		file("conf", &c.Conf, "", "Slurm's configuration file").byDefault("where Slurm's commands look for it").when(slurm),
+		custom("partition", about{kind: "string, or array of strings", limits: "must be given with kind = \"slurm\""}, c.partitions, "partitions whose nodes are offered").when(slurm),
 		custom("holder", about{kind: "string", limits: "must be given with kind = \"slurm\""}, func(t *table, key string) {
 			t.need(key, `"bourse-holder"`)
 			c.Holder = t.account(key)
-		}, "the local account that reservations are for until they are confirmed; it must run nothing").when(slurm),
-		file("folder", &c.Folder, "work", "where work finds its scripts and leaves its output").when(real),
+		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
+		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(real),
 	}
 }
 
@@ -71,28 +71,28 @@ func (c *Cluster) partitions(t *table, key string) {
 		c.Partitions = t.texts(key)
 	}
 	if t.has(key) && t.clean(key) && len(c.Partitions) == 0 {
-		t.wrong(key, `names none; write for instance partition = "batch"`)
+		t.wrong(key, `names no partition; write for example partition = "batch"`)
 	}
 	for i, p := range c.Partitions {
 		switch {
 		case p == "" || strings.ContainsFunc(p, func(r rune) bool { return r == ',' || r <= ' ' }):
-			t.wrong(key, `%q is no name of a partition; write several as ["batch", "long"]`, p)
+			t.wrong(key, `%q is not the name of a partition; write several as ["batch", "long"]`, p)
 		case slices.Contains(c.Partitions[:i], p):
-			t.wrong(key, "%q stands here twice", p)
+			t.wrong(key, "%q appears twice", p)
 		}
 	}
 }
 
-// keys lists what an [[account]] may hold.
+// keys lists the keys of [[account]].
 func (a *Account) keys() keys {
 	return keys{
-		text("user", &a.User, "", "of the VO; each * stands for any text, also for none").must(`"ana"`),
+		text("user", &a.User, "", "user of the VO; each * matches any text, also the empty one").must(`"ana"`),
 		rule(func(t *table) {
 			if t.has("user") && t.clean("user") && (a.User == "" || len(a.User) > maxUser) {
-				t.wrong("user", `%q: must be a user of 1 to %d bytes; "*" is everybody`, a.User, maxUser)
+				t.wrong("user", `%q: must have 1 to %d bytes; "*" means all users`, a.User, maxUser)
 			}
 		}),
-		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = t.account(key) }, "the local account; never root").must(`"ana_vo1"`),
+		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = t.account(key) }, "local account; never root").must(`"ana_vo1"`),
 	}
 }
 
@@ -107,9 +107,9 @@ func (t *table) account(key string) string {
 	}
 	switch {
 	case s == "root":
-		t.wrong(key, "is root, as which no work runs; name an account that has no rights beyond its own")
+		t.wrong(key, "is root, but work never runs as root; name an account without special rights")
 	case s == "" || len(s) > maxAccount || s[0] == '-' || strings.Trim(s, "0123456789") == "" || strings.ContainsFunc(s, odd):
-		t.wrong(key, "%q: must be the name of a local account, such as ana_vo1: letters, digits and _.@- only, at most %d, not digits alone", s, maxAccount)
+		t.wrong(key, "%q: must be the name of a local account, such as ana_vo1: only letters, digits and _.@-, at most %d, and not only digits", s, maxAccount)
 	}
 	return s
 }
@@ -120,8 +120,8 @@ const (
 	maxAccount = 64
 )
 
-// mapped checks that somebody's work can run, where nodes are real: the VO's, or each
-// VO's.
+// mapped checks that the work of some user can run if the nodes are real: of the VO, or of
+// each VO.
 func (s *SiteProcess) mapped(t *table) {
 	for i := range s.VOs {
 		s.mappedBy(s.VOs[i].Accounts, t, t.path.key("vo").at(i))
@@ -131,15 +131,15 @@ func (s *SiteProcess) mapped(t *table) {
 	}
 }
 
-// mappedBy checks the accounts that stand in a table.
+// mappedBy checks the accounts in a table.
 func (s *SiteProcess) mappedBy(list []Account, t *table, in path) {
 	at := in.key("account")
 	switch {
 	case !t.clean("cluster"):
 	case s.Cluster.Real() && len(list) == 0:
-		t.wrongAt(at, "missing; nobody's work would be taken. Write for instance [[account]] with user = \"ana\" and as = \"ana_vo1\"")
+		t.wrongAt(at, "missing, so all work would be refused; write for example [[account]] with user = \"ana\" and as = \"ana_vo1\"")
 	case !s.Cluster.Real() && len(list) > 0:
-		t.wrongAt(at, `has a meaning only with [cluster] kind = "local" or "slurm"; a simulated cluster runs no work as anybody. Leave it out`)
+		t.wrongAt(at, `needs [cluster] kind = "local" or "slurm"; a simulated cluster runs no work. Leave it out`)
 	}
 	for i := range list {
 		if a := &list[i]; s.Cluster.Holder != "" && a.As == s.Cluster.Holder {
@@ -148,15 +148,15 @@ func (s *SiteProcess) mappedBy(list []Account, t *table, in path) {
 	}
 }
 
-// served checks that a cluster of real nodes is not asked to be a simulated one.
+// served refuses keys of simulated clusters at a cluster of real nodes.
 func (s *SiteProcess) served(t *table) {
 	if !s.Cluster.Real() || !t.clean("cluster") {
 		return
 	}
 	if s.SLA != nil || s.Shared != nil {
-		t.wrong("policy", `is for simulated clusters; one of kind = %q has a queue: easy, fcfs, conservative, reserve=K or first-fit`, s.Cluster.Kind)
+		t.wrong("policy", `is for simulated clusters; with kind = %q it must be easy, fcfs, conservative, reserve=K or first-fit`, s.Cluster.Kind)
 	}
 	if s.Workload != nil {
-		t.wrong("workload", `is for simulated clusters; one of kind = %q has local jobs of its own. Leave the table out`, s.Cluster.Kind)
+		t.wrong("workload", `is for simulated clusters; one of kind = %q has real local jobs. Leave the table out`, s.Cluster.Kind)
 	}
 }

@@ -69,7 +69,7 @@ func TestCluster_ARendezvousIsAnEndpoint(t *testing.T) {
 		t.Errorf("%v, %+v", err, s.Rendezvous)
 	}
 	local := strings.NewReplacer("10.0.0.5", "127.0.0.1", "broker.example.org", "localhost", "0.0.0.0", "10.0.0.5").Replace(text) + "[tls]\nplain = true\n"
-	if _, err = ParseSiteProcess("f", []byte(local)); err == nil || !strings.Contains(err.Error(), "only this machine") {
+	if _, err = ParseSiteProcess("f", []byte(local)); err == nil || !strings.Contains(err.Error(), "must be this machine") {
 		t.Errorf("%v", err)
 	}
 }
@@ -79,30 +79,30 @@ func TestCluster_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 	const twoKeys = "partition = \"batch\"\nholder = \"bourse-holder\"\n"
 	accounts := slurmProcess[strings.Index(slurmProcess, "[[account]]"):strings.Index(slurmProcess, "[listen]")]
 	for _, c := range []struct{ text, old, new, want string }{
-		{slurmProcess, `kind = "slurm"`, `kind = "pbs"`, `cluster.kind "pbs" is not known; there are simulated, local, slurm`},
-		{slurmProcess, `partition = "batch"`, ``, `cluster.partition missing; write for instance partition = "batch"`},
-		{slurmProcess, `partition = "batch"`, `partition = []`, `cluster.partition names none`},
-		{slurmProcess, `partition = "batch"`, `partition = ""`, `cluster.partition names none`},
-		{slurmProcess, `partition = "batch"`, `partition = "batch,long"`, `"batch,long" is no name of a partition; write several as ["batch", "long"]`},
-		{slurmProcess, `partition = "batch"`, `partition = ["batch", "batch"]`, `"batch" stands here twice`},
+		{slurmProcess, `kind = "slurm"`, `kind = "pbs"`, `cluster.kind "pbs" is unknown; must be one of simulated, local, slurm`},
+		{slurmProcess, `partition = "batch"`, ``, `cluster.partition missing; write for example partition = "batch"`},
+		{slurmProcess, `partition = "batch"`, `partition = []`, `cluster.partition names no partition`},
+		{slurmProcess, `partition = "batch"`, `partition = ""`, `cluster.partition names no partition`},
+		{slurmProcess, `partition = "batch"`, `partition = "batch,long"`, `"batch,long" is not the name of a partition; write several as ["batch", "long"]`},
+		{slurmProcess, `partition = "batch"`, `partition = ["batch", "batch"]`, `"batch" appears twice`},
 		{slurmProcess, `partition = "batch"`, `partition = 3`, `cluster.partition must be an array of strings`},
-		{slurmProcess, `holder = "bourse-holder"`, ``, `cluster.holder missing; write for instance holder = "bourse-holder"`},
+		{slurmProcess, `holder = "bourse-holder"`, ``, `cluster.holder missing; write for example holder = "bourse-holder"`},
 		{slurmProcess, `holder = "bourse-holder"`, `holder = "root"`, `cluster.holder is root`},
 		{slurmProcess, `holder = "bourse-holder"`, `holder = "ana_vo1"`, `account.as "ana_vo1" is the holder of [cluster]`},
-		{slurmProcess, `kind = "slurm"`, `kind = "local"`, `cluster.partition has a meaning only with kind = "slurm"; leave the key out`},
-		{slurmProcess, `as = "ana_vo1"`, `as = "root"`, `account.as is root, as which no work runs`},
+		{slurmProcess, `kind = "slurm"`, `kind = "local"`, `cluster.partition can be used only with kind = "slurm"; leave the key out`},
+		{slurmProcess, `as = "ana_vo1"`, `as = "root"`, `account.as is root, but work never runs as root`},
 		{slurmProcess, `as = "ana_vo1"`, `as = "0"`, `account.as "0": must be the name of a local account`},
 		{slurmProcess, `as = "ana_vo1"`, `as = "-x"`, `must be the name of a local account`},
 		{slurmProcess, `as = "ana_vo1"`, `as = "ana;id"`, `must be the name of a local account`},
-		{slurmProcess, `as = "ana_vo1"`, ``, `account.as missing; write for instance as = "ana_vo1"`},
-		{slurmProcess, `user = "ana"`, ``, `account.user missing; write for instance user = "ana"`},
-		{slurmProcess, `user = "ana"`, `user = ""`, `account.user "": must be a user of 1 to 100 bytes; "*" is everybody`},
-		{slurmProcess, accounts, ``, `account missing; nobody's work would be taken. Write for instance [[account]]`},
+		{slurmProcess, `as = "ana_vo1"`, ``, `account.as missing; write for example as = "ana_vo1"`},
+		{slurmProcess, `user = "ana"`, ``, `account.user missing; write for example user = "ana"`},
+		{slurmProcess, `user = "ana"`, `user = ""`, `account.user "": must have 1 to 100 bytes; "*" means all users`},
+		{slurmProcess, accounts, ``, `account missing, so all work would be refused; write for example [[account]]`},
 		{slurmProcess, `[listen]`, "[workload]\nmodel = \"lublin\"\nload = 0.7\n[listen]", `workload is for simulated clusters`},
 		{slurmProcess, `policy = "easy"`, `policy = "libra"`, `policy is for simulated clusters`},
 		{slurmProcess, `policy = "easy"`, `policy = "sla-edf"`, `policy is for simulated clusters`},
-		{slurmProcess, "kind = \"slurm\"\n" + twoKeys, ``, `account has a meaning only with [cluster] kind = "local" or "slurm"`},
-		{smallProcess, `[listen]`, "[cluster]\nfolder = \"x\"\n[listen]", `cluster.folder has a meaning only with kind = "local" or "slurm"`},
+		{slurmProcess, "kind = \"slurm\"\n" + twoKeys, ``, `account needs [cluster] kind = "local" or "slurm"`},
+		{smallProcess, `[listen]`, "[cluster]\nfolder = \"x\"\n[listen]", `cluster.folder can be used only with kind = "local" or "slurm"`},
 		{smallScenario, `policy = "easy"`, "policy = \"easy\"\n[site.cluster]\nkind = \"local\"", `unknown key`},
 	} {
 		text := strings.Replace(c.text, c.old, c.new, 1)

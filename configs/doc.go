@@ -1,15 +1,14 @@
-// Package configs reads the project's TOML files into typed values: a scenario
-// (sites, brokers and their workloads, for simulations), a site's snapshot (for
-// quotes), a broker, the process of either, a batch of jobs. Every default is
-// filled in, every value is in its range, every name that a file uses is one
-// that it defines; whoever gets a result need not check it again.
+// Package configs reads the project's TOML files into typed values: a scenario (sites,
+// brokers and their workloads, for simulations), a site's snapshot (for quotes), a broker,
+// the process of a site or broker, a batch of jobs, a sweep. In a result all defaults are
+// filled in, all values are in range, and every name that is used is defined, so callers
+// need not check it again.
 //
-// It is strict. A key that nobody would read is an error with the nearest key
-// that somebody would; so is a key of something that is not built yet. A file's
-// problems are reported all at once, each with file, line, key, what is wrong
-// and what would be right.
+// The package is strict. An unknown key is an error that suggests the nearest known key; a
+// key of a feature that does not exist yet is also an error. All problems of a file are
+// reported at once, each with file, line, key, problem and remedy.
 //
-// It opens the file that it is told to read and nothing else: not the traces,
-// not the batches that a scenario names. It starts nothing and builds no agents,
-// but says what they are configured by.
+// Besides the given file, it opens only the batch files, price files and scripts that the file
+// names; it never opens traces. It starts nothing and builds no agents, but it makes their
+// configurations.
 package configs

@@ -12,12 +12,12 @@ import (
 // maxFile bounds the size of a file: 16 MiB.
 const maxFile = 16 << 20
 
-// document is a file being read and what was found wrong with it so far.
+// document is a file being read, with the problems found so far.
 type document struct {
 	file   string
 	where  *locator
 	wrong  []*Problem
-	faulty map[path]bool // where something is wrong, and all that is around it
+	faulty map[path]bool // paths with a problem, and the tables around them
 }
 
 // readFile returns the text of a file of bounded size.
@@ -37,7 +37,7 @@ func readFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// open parses a text and returns its root table; the name is for messages.
+// open parses a text and returns its root table; file is its name in messages.
 func open(file string, text []byte) (*table, error) {
 	where := locate(string(text))
 	if where.beyond != nil {
@@ -55,7 +55,7 @@ func open(file string, text []byte) (*table, error) {
 	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys, known: map[string]bool{}}, nil
 }
 
-// finish ends the reading of a document: out, or all that was found wrong.
+// finish ends the reading of a document. It returns out, or all problems found.
 func finish[T any](t *table, out *T) (*T, error) {
 	if len(t.doc.wrong) > 0 {
 		return nil, problems(t.doc.wrong)

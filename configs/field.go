@@ -10,10 +10,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// The kinds of fields. Each has a constructor that makes a key: its name, its
-// target, its default, its range, what it means.
+// The kinds of fields. Each has a constructor that makes a key from its name, target,
+// default, range and description.
 
-// own is a field that is read by a function of its own.
+// own is a field with a reading function of its own.
 type own struct {
 	what about
 	take func(t *table, key string)
@@ -22,7 +22,7 @@ type own struct {
 func (f own) read(t *table, key string) { f.take(t, key) }
 func (f own) about() about              { return f.what }
 
-// custom is a key that no kind fits.
+// custom is a key of none of the kinds below.
 func custom(name string, what about, take func(t *table, key string), doc string) key {
 	return key{name: name, field: own{what, take}, doc: doc}
 }
@@ -32,7 +32,7 @@ type textField struct {
 	def string
 }
 
-// text is any string.
+// text is a key whose value is any string.
 func text(name string, to *string, def, doc string) key {
 	return key{name: name, field: textField{to, def}, doc: doc}
 }
@@ -53,7 +53,7 @@ type nameField struct {
 	example string
 }
 
-// named is a name that must be given, and is none of those seen.
+// named is a name that must be given and must differ from those seen.
 func named(name string, to *string, seen map[string]int, example, doc string) key {
 	return key{name: name, field: nameField{to, seen, example}, doc: doc}
 }
@@ -66,7 +66,7 @@ type titleField struct {
 	def string
 }
 
-// title is a name that need not be given, of a file or of what others have too.
+// title is an optional name that need not be unique.
 func title(name string, to *string, def, doc string) key {
 	return key{name: name, field: titleField{to, def}, doc: doc}
 }
@@ -126,7 +126,7 @@ type shareField[T ~int | ~int64] struct {
 	def, lo, hi Thousandths
 }
 
-// share is a decimal number of lo to hi, kept in thousandths.
+// share is a decimal number from lo to hi, kept in thousandths.
 func share[T ~int | ~int64](name string, to *T, def, lo, hi Thousandths, doc string) key {
 	return key{name: name, field: shareField[T]{to, def, lo, hi}, doc: doc}
 }
@@ -167,7 +167,7 @@ type amountField[T any, P fromTOML[T]] struct {
 	def T
 }
 
-// amount is a value of the vocabulary, which has a range of its own.
+// amount is a value of a type of package bourse, which has its own range.
 func amount[T any, P fromTOML[T]](name string, to P, def T, doc string) key {
 	return key{name: name, field: amountField[T, P]{to, def}, doc: doc}
 }
@@ -181,7 +181,7 @@ func (f amountField[T, P]) about() about {
 	return a
 }
 
-// unit names what a value of the vocabulary is counted in.
+// unit names the unit of a value of a type of package bourse.
 func unit(v any) string {
 	switch v.(type) {
 	case bourse.Credits:
@@ -196,7 +196,7 @@ func unit(v any) string {
 	return "duration"
 }
 
-// auto is a value of the vocabulary or "auto", the default, which is nil.
+// auto is a value as of amount, or "auto", the default, which is nil.
 func auto[T any, P fromTOML[T]](name string, to *P, doc string) key {
 	return key{name: name, field: autoField[T, P]{to}, doc: doc}
 }
@@ -243,7 +243,7 @@ type fileField struct {
 	def string
 }
 
-// file is the name of a file or folder, relative to the file that it stands in.
+// file is the name of a file or folder, relative to the file that names it.
 func file(name string, to *string, def, doc string) key {
 	return key{name: name, field: fileField{to, def}, doc: doc}
 }
@@ -256,7 +256,7 @@ type addressField struct {
 	plain bool
 }
 
-// address is HOST:PORT, of this machine alone where plain.
+// address is HOST:PORT; if plain, of this machine only.
 func address(name string, to *string, plain bool, doc string) key {
 	return key{name: name, field: addressField{to, plain}, doc: doc}
 }
@@ -288,13 +288,13 @@ type tableField struct {
 	empty bool
 }
 
-// section is a table within the table; where it is not given, all of its keys
-// have their defaults. of is called when the table is read.
+// section is a table within the table. If it is not given, all of its keys have their
+// defaults. of is called when the table is read.
 func section(name string, of func() keys, doc string) key {
 	return key{name: name, field: tableField{of, true}, doc: doc}
 }
 
-// option is a section whose keys, where it is not given, are not read at all.
+// option is a section whose keys are not read if it is not given.
 func option(name string, of func() keys, doc string) key {
 	return key{name: name, field: tableField{of, false}, doc: doc}
 }
@@ -322,7 +322,7 @@ type listField[T any] struct {
 	most int
 }
 
-// each is an array of tables, of at most so many; 0 is no bound.
+// each is an array of at most so many tables; 0: no bound.
 func each[T any](name string, to *[]T, most int, of func(*T) keys, doc string) key {
 	return key{name: name, field: listField[T]{to, of, most}, doc: doc}
 }
@@ -330,7 +330,7 @@ func each[T any](name string, to *[]T, most int, of func(*T) keys, doc string) k
 func (f listField[T]) read(t *table, key string) {
 	list := t.tables(key)
 	if f.most > 0 && len(list) > f.most {
-		t.wrong(key, "has %d tables, at most %d are taken", len(list), f.most)
+		t.wrong(key, "has %d tables; must have at most %d", len(list), f.most)
 		return
 	}
 	for _, below := range list {
@@ -352,7 +352,7 @@ type entriesField struct {
 	one  func(t *table, key string)
 }
 
-// entries is a table whose keys are names: one reads each, in order of the names.
+// entries is a table whose keys are names. one is called for each name, in order.
 func entries(name string, what about, one func(t *table, key string), doc string) key {
 	return key{name: name, field: entriesField{what, one}, doc: doc}
 }

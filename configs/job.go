@@ -9,42 +9,42 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Job is one job of a batch, or of a broker in a scenario. Its times count from
-// its submission; At turns it into a job of the vocabulary.
+// Job is one job of a batch, or of a broker in a scenario. Its times count from its
+// submission; At turns it into a bourse.Job.
 type Job struct {
-	Name           string             // of its own within the batch or broker
-	User           string             // default "": the one who submits
+	Name           string             // unique in the batch or broker
+	User           string             // default "": the submitter
 	Submit         bourse.Duration    // in a scenario: after its zero; default 0
-	Nodes          int                // N, 1..1,000,000; of a moldable job those of the size that takes least in all
-	Length         bourse.Duration    // L, runtime at performance 1 on them, above 0
+	Nodes          int                // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
+	Length         bourse.Duration    // L, run time at performance 1 on these nodes, above 0
 	Sizes          []bourse.Size      // of a moldable job, in ascending order of nodes; default: none
-	Run            bourse.Duration    // what it really takes at performance 1, for simulated clusters; default 0: its Length
+	Run            bourse.Duration    // real run time at performance 1, for simulated clusters; default 0: Length
 	MinPerformance bourse.Performance // P; default 1
-	MaxPrice       bourse.Price       // C; where only a budget is given, what the budget implies
-	Budget         bourse.Credits     // S; where only a price is given, what the price implies
-	Ready          Moment             // default: at its submission
+	MaxPrice       bourse.Price       // C; if only a budget is given, implied by the budget
+	Budget         bourse.Credits     // S; if only a price is given, implied by the price
+	Ready          Moment             // earliest start; default: its submission
 	Deadline       Moment             // after Ready; default: none
 	Priority       int                // -1,000,000..1,000,000, higher first; default 0
 	Flexible       bourse.Duration    // may start up to this later once accepted; default 0
-	Fix            Thousandths        // the share of its wait after which a flexible window is fixed, 0..1; default 1: when it starts
-	Alternatives   Thousandths        // how far outside its window a site may offer another place, over its runtime, 0..100; default 0: not at all
+	Fix            Thousandths        // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
+	Alternatives   Thousandths        // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
 	OneSite        bool               // spread = "one-site"; default "any"
 	Require        bourse.Requirement // default: nothing
-	After          []string           // names of jobs that must have ended; default: none
-	Gap            bourse.Duration    // after the last of them has ended; default 0
-	Minimize       bourse.Goal        // what its owner wants of a window; default: what the broker says
-	Urgency        bourse.Urgency     // what an hour until its end is worth; default: what the broker says
+	After          []string           // names of jobs that must have ended first; default: none
+	Gap            bourse.Duration    // time between the end of the last of them and its start; default 0
+	Minimize       bourse.Goal        // its owner's goal; default: the broker's
+	Urgency        bourse.Urgency     // what it is worth to end an hour earlier; default: the broker's
 	Runs           bool               // it has a command or a script
-	Work           *bourse.Work       // that; nil: none, or a script in a simulation, which opens none
+	Work           *bourse.Work       // the command or script; nil: none, or a script in a simulation, which reads no scripts
 }
 
 // Moment is a span after a submission, or a date.
 type Moment struct {
-	After bourse.Duration // where there is no date; Never if it does not come
-	Date  time.Time       // zero where there is none
+	After bourse.Duration // without a date; Never: at no time
+	Date  time.Time       // zero: no date
 }
 
-// at returns the instant; zero is the date of the run's zero.
+// at returns the instant; zero is the date of the run's time zero.
 func (m Moment) at(submit bourse.Time, zero time.Time) bourse.Time {
 	if m.Date.IsZero() {
 		return min(submit.Add(m.After), bourse.Never)
@@ -52,10 +52,10 @@ func (m Moment) at(submit bourse.Time, zero time.Time) bourse.Time {
 	return bourse.Time(m.Date.UnixMilli() - zero.UnixMilli())
 }
 
-// At returns the job as submitted at an instant. zero is the date of the run's
-// zero (the Unix epoch on a live site); a simulation's jobs have no dates and
-// it may be left zero. A date turns into an instant only here, so whoever
-// submits checks that the deadline is still ahead.
+// At returns the job as submitted at an instant. zero is the date of the run's time zero:
+// the Unix epoch on a live site; the jobs of a simulation have no dates and need none. A
+// date becomes an instant only here, so callers must check that the deadline is still
+// ahead.
 func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
 	out := bourse.Job{
 		Request: bourse.Request{
@@ -72,8 +72,8 @@ func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
 	return out
 }
 
-// freedom is what a job leaves its site, as the vocabulary has it: a window that is
-// fixed at once is none, and one that is fixed when it starts has no fix.
+// freedom returns the freedom that a job leaves its site, in the form of bourse.Job: none
+// if the window is fixed at once, and no fix if it is fixed at its start.
 func freedom(flexible bourse.Duration, fix Thousandths) (bourse.Duration, int) {
 	switch {
 	case fix == 0 || flexible == 0:
@@ -87,8 +87,8 @@ func freedom(flexible bourse.Duration, fix Thousandths) (bourse.Duration, int) {
 // Batch is a list of jobs to submit together: at least one, in order of the file.
 type Batch struct{ Jobs []Job }
 
-// ReadBatch reads a batch of jobs. An error that is not of the file system is
-// a *Problems.
+// ReadBatch reads a batch of jobs. An error that does not come from the file system is a
+// *Problems.
 func ReadBatch(file string) (*Batch, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -97,7 +97,7 @@ func ReadBatch(file string) (*Batch, error) {
 	return ParseBatch(file, text)
 }
 
-// ParseBatch is ReadBatch of a text; file is the name that its errors give.
+// ParseBatch is ReadBatch for a text; file is its name in errors.
 func ParseBatch(file string, text []byte) (*Batch, error) {
 	return parseBatch(file, text, false, 0)
 }
@@ -112,7 +112,7 @@ func parseBatch(file string, text []byte, simulated bool, until bourse.Duration)
 	return finish(t, b)
 }
 
-// keys lists what a batch may hold.
+// keys lists the keys of a batch.
 func (b *Batch) keys(simulated bool, until bourse.Duration) keys {
 	return keys{
 		jobs(&b.Jobs, simulated, until),
@@ -131,11 +131,11 @@ func jobs(to *[]Job, simulated bool, until bourse.Duration) key {
 		if t.has(key) {
 			*to = t.jobs(simulated, until)
 		}
-	}, "jobs, one by one")
+	}, "jobs, one in each table")
 }
 
-// jobs reads [[job]] tables. The jobs of a simulation have a time of
-// submission, not after until (0: no end), and no dates.
+// jobs reads [[job]] tables. Jobs of a simulation have a time of submission, not after
+// until (0: no end), and no dates.
 func (t *table) jobs(simulated bool, until bourse.Duration) []Job {
 	list := t.tables("job")
 	out := make([]Job, 0, len(list))
@@ -152,9 +152,9 @@ func (t *table) jobs(simulated bool, until bourse.Duration) []Job {
 	return inOrder(out, list, simulated)
 }
 
-// inOrder puts jobs behind those that they come after, and refuses loops. What the
-// jobs of a simulation come after is in the same file, of the same user and
-// submitted no later; a batch may name jobs that its broker knows from before.
+// inOrder puts jobs behind those that they depend on, and refuses cycles. Jobs of a
+// simulation can depend only on jobs in the same file, of the same user, that are submitted
+// no later. A batch may also name jobs that its broker already knows.
 func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	names, after, place := make([]string, len(jobs)), make([][]string, len(jobs)), map[string]int{}
 	chained := false
@@ -167,7 +167,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	}
 	order, loop := bourse.InOrder(names, after)
 	if loop != nil {
-		tables[place[loop[0]]].wrong("after", "the jobs come after one another in a loop: %s", strings.Join(loop, " -> "))
+		tables[place[loop[0]]].wrong("after", "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
 		return jobs
 	}
 	for i := range jobs {
@@ -175,12 +175,12 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 			p, known := place[name]
 			switch {
 			case !known && simulated:
-				tables[i].wrong("after", "%q is no job of this file", name)
+				tables[i].wrong("after", "%q is not a job of this file", name)
 			case !known:
 			case jobs[p].User != jobs[i].User:
-				tables[i].wrong("after", "%q is a job of another user; a job comes after others of the same user", name)
+				tables[i].wrong("after", "%q is a job of another user; a job can depend only on jobs of the same user", name)
 			case jobs[p].Submit > jobs[i].Submit:
-				tables[i].wrong("after", "%q is submitted later, %s after the start; it has to be known when this one comes", name, jobs[p].Submit.Words())
+				tables[i].wrong("after", "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
 			}
 		}
 	}
@@ -191,49 +191,49 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	return out
 }
 
-// keys lists what a [[job]] may hold: of a batch, or of a broker in a scenario, which
-// lasts until.
+// keys lists the keys of a [[job]] of a batch, or of a broker in a scenario of length
+// until.
 func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 	var least, most int
 	var fast speedup
 	return append(keys{
-		named("name", &j.Name, names, "wave", "one of its own in the batch or broker"),
+		named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
 		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
-			"how many at once").must("16"),
+			"number of nodes at once").must("16"),
 		rule(func(t *table) {
 			if !t.tabled() {
 				t.need("length", `"2h"`)
 			}
 		}),
-		text("user", &j.User, "", "who owns it").byDefault("who submits it"),
-		span("length", &j.Length, bourse.Hour, bourse.Millisecond, "the work at performance 1, by the user's estimate").byDefault("that of `speedup`; without one it must be given"),
-		span("run", &j.Run, 0, bourse.Millisecond, "what it really takes at performance 1, at simulated clusters").byDefault("its length"),
-		amount("min_performance", &j.MinPerformance, bourse.Unit, "P, of every node at least"),
-		amount("max_price", &j.MaxPrice, 0, "C, for every node at most").byDefault("what the budget implies; one of both must be given"),
-		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("what the price implies"),
-		moment("ready", &j.Ready, 0, "it starts no sooner").byDefault("its submission"),
-		moment("deadline", &j.Deadline, bourse.Duration(bourse.Never), "it must have ended").byDefault("none"),
+		text("user", &j.User, "", "its owner").byDefault("the submitter"),
+		span("length", &j.Length, bourse.Hour, bourse.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup`; must be given without a table there"),
+		span("run", &j.Run, 0, bourse.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
+		amount("min_performance", &j.MinPerformance, bourse.Unit, "P, least performance of every node"),
+		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; one of the two must be given"),
+		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
+		moment("ready", &j.Ready, 0, "earliest start").byDefault("its submission"),
+		moment("deadline", &j.Deadline, bourse.Duration(bourse.Never), "latest end").byDefault("none"),
 		whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first"),
-		amount("flexible", &j.Flexible, 0, "it may start up to this later than agreed, on one site"),
-		share("fix", &j.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
-		share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
+		amount("flexible", &j.Flexible, 0, "the site may start it up to this much later than agreed; for jobs on one site"),
+		share("fix", &j.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
+		share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
 		custom("spread", about{kind: "word", def: `"any"`, words: spreads}, func(t *table, key string) {
 			j.OneSite = t.oneOf(key, "any", spreads) == "one-site"
-		}, "over how many sites it may spread"),
-		amount("submit", &j.Submit, 0, "after the start of the scenario").only(inScenario, ""),
+		}, "sites over which it may spread"),
+		amount("submit", &j.Submit, 0, "submission, after the start of the scenario").only(inScenario, ""),
 		rule(func(t *table) {
 			if until > 0 && j.Submit > until {
-				t.wrong("submit", "%s lies after the end of the scenario, %s; the job would never come", j.Submit.Words(), until.Words())
+				t.wrong("submit", "%s is after the end of the scenario, %s; the job would never be submitted", j.Submit.Words(), until.Words())
 			}
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
-		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended; at most %d", maxAfter)),
-		amount("gap", &j.Gap, 0, "so long after the last of them has ended"),
+		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended first; at most %d", maxAfter)),
+		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
 		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
-			"what of a window its owner wants least of, with a broker that minimises value").byDefault("the broker's"),
-		urgency(&j.Urgency, 0, "what an hour until its end is worth to its owner").byDefault("the broker's"),
-		option("speedup", fast.keys, "how a job on a range of nodes gets faster; one of its keys"),
+			"its owner's goal, if the broker minimizes value").byDefault("the broker's"),
+		urgency(&j.Urgency, 0, "what it is worth to its owner to end an hour earlier").byDefault("the broker's"),
+		option("speedup", fast.keys, "how a job on a range of nodes gets faster; give one of its keys"),
 		rule(func(t *table) { t.mold(j, &fast, least, most) }),
 		rule(func(t *table) { t.window(j) }),
 		rule(func(t *table) { t.money(j) }),
@@ -242,23 +242,23 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 
 var spreads = []string{"any", "one-site"}
 
-// follows checks what a job comes after.
+// follows checks the jobs that a job depends on.
 func (j *Job) follows(t *table) {
 	if len(j.After) == 0 {
 		j.After = nil
 	}
 	switch {
 	case len(j.After) > maxAfter:
-		t.wrong("after", "%d jobs; the most that one comes after is %d", len(j.After), maxAfter)
+		t.wrong("after", "%d jobs; must be at most %d", len(j.After), maxAfter)
 	case len(j.After) == 0 && j.Gap > 0 && t.clean("after"):
-		t.wrong("gap", "has a meaning only with after; leave it out")
+		t.wrong("gap", "needs after; leave it out")
 	}
 }
 
-// maxAfter bounds the jobs that one may come after.
+// maxAfter bounds the jobs that one job can depend on.
 const maxAfter = 100
 
-// goal reads what a job wants; none where it is not given.
+// goal reads a job's goal; none if it is not given.
 func (t *table) goal(key string) bourse.Goal {
 	if !t.has(key) {
 		return bourse.NoGoal
@@ -272,14 +272,14 @@ type urgencyField struct {
 	def bourse.Urgency
 }
 
-// urgency is what an hour is worth: credits, or a share of a job's budget.
+// urgency is the worth of an hour: credits, or a share of a job's budget.
 func urgency(to *bourse.Urgency, def bourse.Urgency, doc string) key {
 	return key{name: "urgency", field: urgencyField{to, def}, doc: doc}
 }
 
 func (f urgencyField) read(t *table, key string) { *f.to = value(t, key, f.def) }
 func (f urgencyField) about() about {
-	return about{kind: "credits an hour, or a percentage of the budget", def: quoted(f.def.String()), limits: "0..1e9, or \"0%\"..\"1000%\""}
+	return about{kind: "credits per hour, or a percentage of the budget", def: quoted(f.def.String()), limits: "0..1e9, or \"0%\"..\"1000%\""}
 }
 
 type momentField struct {
@@ -299,7 +299,7 @@ func (f momentField) about() about {
 	return about{kind: "duration after the submission, or a date in a batch"}
 }
 
-// moment reads a span after something or an RFC 3339 date.
+// moment reads a span after something, or an RFC 3339 date.
 func (t *table) moment(key string, def bourse.Duration, simulated bool, after string) Moment {
 	v, _ := t.take(key)
 	date, isDate := v.(time.Time)
@@ -312,9 +312,9 @@ func (t *table) moment(key string, def bourse.Duration, simulated bool, after st
 	case !isDate:
 		return Moment{After: value(t, key, def)}
 	case simulated:
-		t.wrong(key, `is a date, which a simulation does not know; must be a span after %s such as "1d"`, after)
+		t.wrong(key, `is a date, but a simulation has no dates; must be a span after %s, such as "1d"`, after)
 	case slices.Contains([]string{"datetime-local", "date-local", "time-local"}, date.Location().String()):
-		t.wrong(key, "has no offset from UTC; write for instance %s", date.Format("2006-01-02T15:04:05Z"))
+		t.wrong(key, "has no offset from UTC; write for example %s", date.Format("2006-01-02T15:04:05Z"))
 	case date.Year() < 1970 || date.Year() > 2200:
 		t.wrong(key, "%d is outside the years 1970..2200", date.Year())
 	default:
@@ -323,7 +323,7 @@ func (t *table) moment(key string, def bourse.Duration, simulated bool, after st
 	return Moment{After: def}
 }
 
-// window checks that the job's times can be met at all.
+// window checks that the job's times can be met.
 func (t *table) window(j *Job) {
 	if !t.has("deadline") || !t.clean("ready") || !t.clean("deadline") || j.Ready.Date.IsZero() != j.Deadline.Date.IsZero() {
 		return
@@ -337,7 +337,7 @@ func (t *table) window(j *Job) {
 	if !t.clean("deadline") || !t.clean("length") || !t.clean("speedup") || !t.clean("min_performance") {
 		return
 	}
-	// Nodes of more than performance 1 may be quicker; who counts on them says so.
+	// Faster nodes could make up for it, but only min_performance asks for them.
 	r := bourse.Request{Length: j.Length, Sizes: j.Sizes}
 	takes := max(j.MinPerformance, bourse.Unit).Runtime(r.Shortest())
 	left := j.Deadline.After - j.Ready.After
@@ -345,7 +345,7 @@ func (t *table) window(j *Job) {
 		left = bourse.Duration(j.Deadline.Date.Sub(j.Ready.Date).Milliseconds())
 	}
 	if takes > left {
-		t.wrong("deadline", "leaves %s after ready, and the job takes %s at performance %v; give it more time, or a min_performance that makes it quicker",
+		t.wrong("deadline", "leaves %s after ready, but the job takes %s at performance %v; give it more time, or a higher min_performance",
 			left.Words(), takes.Words(), max(j.MinPerformance, bourse.Unit))
 	}
 }
@@ -365,12 +365,12 @@ func (t *table) money(j *Job) {
 		longest = j.Sizes[0].Length
 	}
 	if j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
-		t.wrong("length", "%s at performance %v is longer than a schedule can hold", longest.Words(), j.MinPerformance)
+		t.wrong("length", "%s at performance %v is too long for a schedule", longest.Words(), j.MinPerformance)
 		return
 	}
 	if !budget {
 		if j.Budget = r.DefaultBudget(); j.Budget > bourse.MaxBudget {
-			t.wrong("max_price", "%v for %d nodes and %s comes to more than %v credits; give a budget",
+			t.wrong("max_price", "%v for %d nodes and %s is more than %v credits; give a budget",
 				j.MaxPrice, j.Nodes, j.Length.Words(), bourse.MaxBudget)
 		}
 	}

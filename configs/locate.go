@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// path names one place of a file: the keys that lead there, and the ordinals,
-// from 0, of the arrays passed on the way.
+// path is a place in a file: the keys that lead there, and the indices in the arrays on
+// the way, from 0.
 type path string
 
 const (
@@ -23,8 +23,8 @@ func (p path) parent() path {
 	return p[:max(0, strings.LastIndexAny(string(p), keySep+ordinalSep))]
 }
 
-// String shows the keys with dots, "site.group.nodes". The ordinals are left
-// out: the line that stands beside the path says which.
+// String shows the keys with dots, "site.group.nodes". It leaves out the indices, because
+// errors also give the line.
 func (p path) String() string {
 	var b strings.Builder
 	for i, part := range strings.Split(string(p), keySep) {
@@ -39,14 +39,13 @@ func (p path) String() string {
 
 // The bounds of a file's shape. They keep the cost of reading it linear.
 const (
-	maxDepth = 16  // keys with dots between them, arrays and inline tables within each other
+	maxDepth = 16  // parts of a dotted key; nested arrays and inline tables
 	maxKey   = 200 // bytes of one key
 )
 
-// locator finds the line of every key, table and array element of a TOML text.
-// The TOML reader gives positions for faults of syntax only; this one does no
-// judging at all, and on a text that is not TOML it stops somewhere, never
-// panics and never loops.
+// locator finds the line of every key, table and array element of a TOML text. (The TOML
+// reader gives positions only for syntax errors.) The locator validates nothing: on a text
+// that is not TOML it stops somewhere, but never panics and never loops.
 type locator struct {
 	text   string
 	pos    int
@@ -67,7 +66,7 @@ func locate(text string) *locator {
 		} else {
 			l.pair(table, 0)
 		}
-		if l.pos == before { // not TOML: give the line up
+		if l.pos == before { // not TOML: skip the line
 			l.endOfLine()
 		}
 	}
@@ -91,8 +90,8 @@ func (l *locator) mark(p path, line int) {
 	}
 }
 
-// header reads "[a.b]" or "[[a.b]]" and returns the path of the table opened.
-// A key on the way that is an array of tables means its last table.
+// header reads "[a.b]" or "[[a.b]]" and returns the path of the table that it opens. A key
+// on the way that is an array of tables means its last table.
 func (l *locator) header() path {
 	line, double := l.line, false
 	l.pos++
@@ -180,10 +179,10 @@ func bare(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// value passes over one value and marks what lies in it.
+// value skips one value and marks what is in it.
 func (l *locator) value(p path, depth int) {
 	if depth > maxDepth {
-		l.stop("arrays and tables stand more than %d deep in each other", maxDepth)
+		l.stop("arrays and tables are nested more than %d deep", maxDepth)
 		return
 	}
 	switch l.peek() {
@@ -208,8 +207,8 @@ func (l *locator) value(p path, depth int) {
 	}
 }
 
-// more passes blanks, comments and one comma, and reports whether another
-// element stands before the bracket that closes.
+// more skips blanks, comments and one comma, and reports whether another element comes
+// before the closing bracket.
 func (l *locator) more(closing byte) bool {
 	l.blank(true)
 	if l.peek() == ',' {
@@ -234,7 +233,7 @@ func (l *locator) stop(format string, args ...any) {
 	l.pos = len(l.text)
 }
 
-// quoted passes over a string of any of the four kinds.
+// quoted skips a string of any of the four kinds.
 func (l *locator) quoted() {
 	quote := l.text[l.pos : l.pos+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(l.text[l.pos:], triple) {
@@ -264,7 +263,7 @@ func (l *locator) quoted() {
 	l.pos = min(l.pos, len(l.text))
 }
 
-// blank passes blanks, and where asked for line ends and comments too.
+// blank skips blanks and, if lines is set, also line ends and comments.
 func (l *locator) blank(lines bool) {
 	for l.pos < len(l.text) {
 		switch c := l.text[l.pos]; {

@@ -10,12 +10,11 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// A moldable job has a range of nodes and says how it speeds up: nodes = "4..16"
-// and speedup = { amdahl = 0.05 }, { power = 0.8 }, or the lengths themselves,
-// { table = { 4 = "2h", 8 = "70m", 16 = "45m" } }. Where it follows from a law,
-// length is that on the fewest nodes.
+// A moldable job has a range of nodes and says how it speeds up: nodes = "4..16" and
+// speedup = { amdahl = 0.05 }, { power = 0.8 }, or the lengths themselves, { table = { 4 =
+// "2h", 8 = "70m", 16 = "45m" } }. With a law, length is for the fewest nodes.
 
-// nodes reads N, or the range of a moldable job; a rigid job has twice the same.
+// nodes reads N, or the range of a moldable job. For a rigid job both results are N.
 func (t *table) nodes() (least, most int) {
 	v, _ := t.take("nodes")
 	s, ok := v.(string)
@@ -28,9 +27,9 @@ func (t *table) nodes() (least, most int) {
 	most, err2 := strconv.Atoi(strings.TrimSpace(to))
 	switch {
 	case err1 != nil || err2 != nil:
-		t.wrong("nodes", `%q is no range; must be a whole number such as 16, or "4..16"`, s)
+		t.wrong("nodes", `%q: must be a whole number such as 16, or a range such as "4..16"`, s)
 	case least > most:
-		t.wrong("nodes", "%q: the fewest, %d, are more than the most, %d", s, least, most)
+		t.wrong("nodes", "%q: %d is more than %d; write the smaller number first", s, least, most)
 	case least < 1 || most > maxNodes:
 		t.wrong("nodes", "%q is outside 1..%d", s, maxNodes)
 	default:
@@ -39,18 +38,18 @@ func (t *table) nodes() (least, most int) {
 	return 1, 1
 }
 
-// speedup is what a moldable job says of how it gets faster: one of its keys.
+// speedup is how a moldable job gets faster with more nodes: one of its keys.
 type speedup struct {
-	given         string // the key; "" where none or several are
+	given         string // the key that is given; "" if none or several
 	amdahl, power Thousandths
-	sizes         []bourse.Size // of a table, fewest nodes first
+	sizes         []bourse.Size // of table, fewest nodes first
 }
 
-// keys lists what a [job.speedup] may hold.
+// keys lists the keys of [job.speedup].
 func (s *speedup) keys() keys {
 	return keys{
-		share("amdahl", &s.amdahl, 0, 0, One, "the share of the work on one node that cannot be divided").byDefault("none"),
-		share("power", &s.power, 0, 0, One, "the length falls with this power of the nodes").byDefault("none"),
+		share("amdahl", &s.amdahl, 0, 0, One, "share of the work that cannot be parallelized").byDefault("none"),
+		share("power", &s.power, 0, 0, One, "the length falls with this power of the number of nodes").byDefault("none"),
 		entries("table", about{kind: "durations by nodes"}, s.size, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").byDefault("none"),
 		rule(s.one),
 	}
@@ -60,9 +59,9 @@ func (s *speedup) keys() keys {
 func (s *speedup) one(t *table) {
 	given := slices.DeleteFunc([]string{"amdahl", "power", "table"}, func(k string) bool { return !t.has(k) })
 	switch {
-	case len(given) == 0 && len(t.keys) > 0: // its keys are unknown ones
+	case len(given) == 0 && len(t.keys) > 0: // all its keys are unknown, which is reported
 	case len(given) != 1:
-		t.wrongAt(t.path, "has %d of amdahl, power, table; must have one", len(given))
+		t.wrongAt(t.path, "has %d of amdahl, power and table; must have exactly one", len(given))
 	case given[0] == "table" && len(s.sizes) == 0 && t.clean("table"):
 		t.wrong("table", `is empty; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`)
 	default:
@@ -70,29 +69,29 @@ func (s *speedup) one(t *table) {
 	}
 }
 
-// size reads the length on so many nodes.
+// size reads the length on a number of nodes.
 func (s *speedup) size(t *table, key string) {
 	n, err := strconv.Atoi(key)
 	if err != nil || strconv.Itoa(n) != key {
-		t.wrong(key, `%q is no number of nodes; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`, key)
+		t.wrong(key, `%q is not a number of nodes; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`, key)
 	}
 	s.sizes = append(s.sizes, bourse.Size{Nodes: n, Length: t.span(key, bourse.Hour, bourse.Millisecond)})
 	slices.SortFunc(s.sizes, func(a, b bourse.Size) int { return cmp.Compare(a.Nodes, b.Nodes) })
 }
 
-// mold puts the sizes of a job with a range of nodes into it, and the one that
-// takes least in all into Nodes and Length.
+// mold sets the sizes of a job with a range of nodes. Nodes and Length become those of the
+// size with the least node-seconds.
 func (t *table) mold(j *Job, s *speedup, least, most int) {
 	j.Nodes = least
 	_, ranged := t.keys["nodes"].(string)
 	if !t.has("speedup") {
 		if ranged && t.clean("nodes") && least < most {
-			t.wrong("speedup", `missing; a job on %d to %d nodes says how it gets faster, for instance speedup = { amdahl = 0.05 }`, least, most)
+			t.wrong("speedup", `missing; a job on %d to %d nodes must say how it gets faster, for example speedup = { amdahl = 0.05 }`, least, most)
 		}
 		return
 	}
 	if !ranged {
-		t.wrong("speedup", `has a meaning only with a range of nodes; write nodes = "%d..%d", or leave it out`, least, 4*least)
+		t.wrong("speedup", `needs a range of nodes; write nodes = "%d..%d", or leave it out`, least, 4*least)
 	}
 	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
 		return
@@ -115,10 +114,10 @@ func (t *table) mold(j *Job, s *speedup, least, most int) {
 	j.Nodes, j.Length, j.Sizes = r.Nodes, r.Length, r.Sizes
 }
 
-// byLaw returns the sizes of a range by a law with one parameter.
+// byLaw returns the sizes of a range of nodes by a law with one parameter.
 func (t *table) byLaw(law func(least, most int, te bourse.Duration, share int) ([]sla.Size, error), share int, length bourse.Duration, least, most int) []bourse.Size {
 	if n := most - least + 1; n > bourse.MaxSizes {
-		t.wrong("nodes", "%d..%d are %d sizes; at most %d are tried: narrow the range, or give a table of fewer", least, most, n, bourse.MaxSizes)
+		t.wrong("nodes", "%d..%d has %d sizes; must have at most %d: narrow the range, or give a table", least, most, n, bourse.MaxSizes)
 		return nil
 	}
 	list, err := law(least, most, length, share)
@@ -133,11 +132,11 @@ func (t *table) byLaw(law func(least, most int, te bourse.Duration, share int) (
 	return sizes
 }
 
-// listed checks the lengths of a table against the job that it is of.
+// listed checks the lengths of a table against its job.
 func (t *table) listed(sizes []bourse.Size, length bourse.Duration, least, most int) {
 	table := t.path.key("speedup").key("table")
 	if len(sizes) > bourse.MaxSizes {
-		t.wrongAt(table, "has %d sizes; at most %d are tried", len(sizes), bourse.MaxSizes)
+		t.wrongAt(table, "has %d sizes; must have at most %d", len(sizes), bourse.MaxSizes)
 		return
 	}
 	for i, z := range sizes {
@@ -146,7 +145,7 @@ func (t *table) listed(sizes []bourse.Size, length bourse.Duration, least, most 
 			t.wrongAt(at, "%d nodes are outside the job's %d..%d", z.Nodes, least, most)
 		}
 		if i > 0 && z.Length > sizes[i-1].Length {
-			t.wrongAt(at, "%s on %d nodes, but %s on %d: a length must not grow with the nodes",
+			t.wrongAt(at, "%s on %d nodes, but %s on %d: a job must not take longer on more nodes",
 				z.Length.Words(), z.Nodes, sizes[i-1].Length.Words(), sizes[i-1].Nodes)
 			return
 		}
@@ -156,7 +155,7 @@ func (t *table) listed(sizes []bourse.Size, length bourse.Duration, least, most 
 	}
 }
 
-// tabled reports whether a job's lengths stand in a table.
+// tabled reports whether a job's lengths are in a table.
 func (t *table) tabled() bool {
 	law, _ := t.keys["speedup"].(map[string]any)
 	return law["table"] != nil

@@ -2,9 +2,9 @@ package configs
 
 import "strings"
 
-// nearest returns the known word that takes the fewest edits (a letter more,
-// less or other, two neighbours swapped) to write, if they are few for a word
-// of its length; the first such one in the order of the list, "" if none.
+// nearest returns the known word with the fewest edits (insert, delete or replace a letter,
+// swap two neighbours) from word, if these are few for its length. Of equals it returns the
+// first in the list; "" if none is near.
 func nearest(word string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -15,8 +15,8 @@ func nearest(word string, known []string) string {
 	return best
 }
 
-// edits is the distance of Damerau and Levenshtein (restricted to one edit of
-// a place), at least 100 for words that are absurdly long.
+// edits is the Damerau-Levenshtein distance, restricted to one edit per place; at least 100
+// for absurdly long words.
 func edits(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 100
@@ -42,7 +42,7 @@ func edits(a, b string) int {
 	return last[len(b)]
 }
 
-// choose ends a message about an unknown name with the names there are.
+// choose ends a message about an unknown name with the known names.
 func choose(word string, known []string) string {
 	if near := nearest(word, known); near != "" {
 		return "; did you mean \"" + near + "\"?"
@@ -55,5 +55,5 @@ func choose(word string, known []string) string {
 	if len(list) < len(known) {
 		more = ", ..."
 	}
-	return "; there are " + strings.Join(list, ", ") + more
+	return "; must be one of " + strings.Join(list, ", ") + more
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Thousandths is a share or a factor in thousandths: 1000 is 1. A number with
-// more decimals is refused rather than rounded.
+// Thousandths is a share or a factor in thousandths: 1000 means 1. A number with more
+// decimals is refused, not rounded.
 type Thousandths int64
 
 // One is the factor 1.
@@ -20,7 +20,7 @@ func (n Thousandths) String() string { return strconv.FormatFloat(n.Float(), 'f'
 // Float returns the number, for distributions and reports.
 func (n Thousandths) Float() float64 { return float64(n) / float64(One) }
 
-// maxThousandths bounds what is read: a million.
+// maxThousandths is the largest number that is read: a million.
 const maxThousandths = 1_000_000 * One
 
 func thousandths(v any) (Thousandths, error) {
@@ -32,10 +32,10 @@ func thousandths(v any) (Thousandths, error) {
 		return 0, fmt.Errorf("%d is too large", v)
 	case float64:
 		if math.IsNaN(v) || math.Abs(v) > maxThousandths.Float() {
-			return 0, fmt.Errorf("%v is no finite number", v)
+			return 0, fmt.Errorf("%v is not a finite number", v)
 		}
 		n := Thousandths(math.Round(v * 1000))
-		if n.Float() != v { // both are the float nearest to one decimal number, or it has more decimals
+		if n.Float() != v { // if v has at most three decimals, both are the float nearest to it
 			return 0, fmt.Errorf("%v has more than three decimals", v)
 		}
 		return n, nil
@@ -54,8 +54,8 @@ var sizeUnits = []struct {
 // maxSize bounds a memory or a disk: 1024 PiB.
 const maxSize = 1 << 60
 
-// size returns a memory or disk size in bytes, 0 if the key is not given: a
-// whole number of bytes or a string with a unit, "64GiB" or "1.5TB".
+// size returns a memory or disk size in bytes, 0 if the key is not given. The value is a
+// number of bytes, or a string with a unit such as "64GiB" or "1.5TB".
 func (t *table) size(key string) int64 {
 	v, ok := t.take(key)
 	if !ok {
@@ -63,7 +63,7 @@ func (t *table) size(key string) int64 {
 	}
 	n, err := parseSize(v)
 	if err != nil {
-		t.wrong(key, `%v; must be bytes or a size such as "64GiB" or "500GB"`, err)
+		t.wrong(key, `%v; must be a number of bytes or a size such as "64GiB" or "500GB"`, err)
 	}
 	return n
 }

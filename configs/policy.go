@@ -10,7 +10,7 @@ import (
 
 var policies = []string{"fcfs", "easy", "easy-fair", "conservative", "reserve=K", "first-fit"}
 
-// policy returns how a queue is served.
+// policy reads how a queue is served.
 func (t *table) policy(key, def string) backfill.Policy {
 	s := t.text(key, def)
 	p, err := backfill.ParsePolicy(s)
@@ -25,7 +25,7 @@ func (t *table) policy(key, def string) backfill.Policy {
 	return backfill.EASY
 }
 
-// allPolicies lists how a site may serve its local jobs.
+// allPolicies lists the ways in which a site can serve its local jobs.
 func allPolicies() []string {
 	list := slices.Clone(policies)
 	for o := sla.EDF; o <= sla.Shuffle; o++ {
@@ -34,7 +34,7 @@ func allPolicies() []string {
 	return append(list, controls...)
 }
 
-// withFairShare is where queues are ordered by what users have had.
+// withFairShare holds if queues are ordered by the users' past usage.
 var withFairShare = &condition{text: `with policy = "easy-fair"`, holds: func(t *table) bool {
 	name, _ := t.keys["policy"].(string)
 	return name == backfill.EASYFair.String()

@@ -17,11 +17,10 @@ var presetNames = []string{"default", "three-traces", "lcg", "sla", "unequal"}
 type Embedded struct {
 	Name  string
 	About string // its first comment, in one line
-	Text  []byte // the TOML, with comments that teach; a start for scenarios of one's own
+	Text  []byte // the TOML, with comments that explain it; a start for your own scenarios
 }
 
-// Presets returns the embedded scenarios; the first is what a simulation runs
-// when it is told nothing else.
+// Presets returns the embedded scenarios. The first one is the default of a simulation.
 func Presets() []Embedded {
 	out := make([]Embedded, len(presetNames))
 	for i, name := range presetNames {
@@ -35,8 +34,7 @@ func Presets() []Embedded {
 	return out
 }
 
-// Preset returns an embedded scenario by its name. The traces of one that
-// needs them are found by ResolveTraces.
+// Preset returns an embedded scenario by its name. If it has traces, call ResolveTraces.
 func Preset(name string) (*Scenario, error) {
 	for _, p := range Presets() {
 		if p.Name == name {

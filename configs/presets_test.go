@@ -23,7 +23,7 @@ func TestPresets_AllParseAndAreIntroduced(t *testing.T) {
 
 func TestPreset_UnknownNameIsToldTheOthers(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"defualt": `did you mean "default"?`, "egee": "there are default, three-traces"} {
+	for name, want := range map[string]string{"defualt": `did you mean "default"?`, "egee": "must be one of default, three-traces"} {
 		if _, err := Preset(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

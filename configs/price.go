@@ -11,39 +11,39 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// curve is how the prices of a site change over time, as its file has it: in tables,
-// or in a file of their own.
+// curve is how a site's prices change over time, as read from tables or from a separate
+// file.
 type curve struct {
 	pieces []bourse.PricePiece
 	file   string
 	repeat bourse.Duration
 }
 
-// onePrice says why some sites have one price at all hours.
-const onePrice = "a site that moves what it has agreed (sla-*) or shares its nodes over time (libra, edf) cannot know which hours a job will take: its price is the same at all; leave the key out"
+// onePrice says why some sites cannot change their prices over time.
+const onePrice = "a site that moves agreed jobs (sla-*) or shares its nodes over time (libra, edf) cannot know at which hours a job will run, so its price must not change over time; leave the key out"
 
 var withHours = &condition{text: "with a queue", refused: onePrice, holds: func(t *table) bool { return !withPromises.holds(t) && !withShares.holds(t) }}
 
-// prices lists the keys of how the prices of a site's groups, which stand above, change
-// over time.
+// prices lists the keys of how prices change over time for a site's groups, which are read
+// before them.
 func prices(groups *[]bourse.Group, file *string) keys {
 	c := &curve{}
 	return keys{
-		each("price", &c.pieces, bourse.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; where there is none the factor is 1").when(withHours),
+		each("price", &c.pieces, bourse.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; at other times the factor is 1").when(withHours),
 		custom("price_file", about{kind: "file"}, func(t *table, key string) { c.file = t.file(key, "", filepath.Dir(t.doc.file)) },
-			"factors on the price of all groups over time, in lines `from,factor` of which each holds until the next, the last one for ever or until the first comes again; or [[price]] tables").when(withHours),
-		span("price_repeat", &c.repeat, 0, bourse.MinPriceRepeat, "after so long the factors come again, such as 1d or 7d. A process counts from 1970, a Thursday, in UTC").byDefault("they do not").when(withHours),
+			"file with factors on the price of all groups over time, in lines `from,factor`; each applies until the next line, the last one for ever or until the factors repeat. Alternative to [[price]] tables").when(withHours),
+		span("price_repeat", &c.repeat, 0, bourse.MinPriceRepeat, "the factors repeat after this time, such as 1d or 7d. A process counts from the start of 1970, a Thursday, in UTC").byDefault("no repetition").when(withHours),
 		rule(func(t *table) { *file = c.file; c.apply(t, *groups) }),
 	}
 }
 
-// pieceKeys lists what a [[price]] may hold.
+// pieceKeys lists the keys of [[price]].
 func pieceKeys(p *bourse.PricePiece) keys {
 	var factor Thousandths
 	return keys{
 		instant("from", &p.From, "when it begins").must(`"22h"`),
 		instant("to", &p.To, "when it ends").must(`"30h"`),
-		share("factor", &factor, One, 0, bourse.MaxPriceFactor, "that the price of a node-hour is multiplied by").must("0.5"),
+		share("factor", &factor, One, 0, bourse.MaxPriceFactor, "factor on the price of a node-hour").must("0.5"),
 		rule(func(*table) { p.Factor = int(factor) }),
 	}
 }
@@ -75,11 +75,11 @@ func (c *curve) apply(t *table, groups []bourse.Group) {
 	case !t.clean("price") || !t.clean("price_file") || !t.clean("price_repeat"):
 		return
 	case c.file != "" && len(c.pieces) > 0:
-		t.wrong("price_file", "stands beside [[price]] tables; leave one of them out")
+		t.wrong("price_file", "cannot be combined with [[price]] tables; leave one of them out")
 		return
 	case c.file == "" && len(c.pieces) == 0:
 		if c.repeat > 0 {
-			t.wrong("price_repeat", "has nothing to repeat; write [[price]] tables or a price_file, or leave the key out")
+			t.wrong("price_repeat", "needs [[price]] tables or a price_file; add them, or leave the key out")
 		}
 		return
 	}
@@ -119,23 +119,23 @@ func (c *curve) apply(t *table, groups []bourse.Group) {
 		g := &groups[i]
 		g.Curve = made
 		if most := g.Dearest(-bourse.MaxTime, bourse.MaxTime); most > bourse.MaxPrice {
-			wrong(-1, fmt.Sprintf("makes a node of group %q cost up to %v credits an hour; at most %v are taken", g.Name, most, bourse.MaxPrice))
+			wrong(-1, fmt.Sprintf("makes a node of group %q cost up to %v credits per hour; must be at most %v", g.Name, most, bourse.MaxPrice))
 		}
 	}
 }
 
-// hours is a file of factors: of each line when it begins, and how far it is good.
+// hours is a file of factors, with the line of each piece.
 type hours struct {
 	pieces []bourse.PricePiece
 	lines  []int // from 1
 }
 
-// hoursHead may stand first in such a file.
+// hoursHead may be the first line of such a file.
 const hoursHead = "from,factor"
 
-// readHours reads a file of lines "from,factor" in order of time. Each holds until the
-// next, the last one for ever or, where they repeat, until the first comes again. Lines
-// that are empty or begin with "#" are passed over.
+// readHours reads a file of lines "from,factor" in order of time. Each factor applies until
+// the next line, the last one for ever or until the factors repeat. Empty lines and lines
+// that begin with "#" are skipped.
 func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -161,11 +161,11 @@ func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, err
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(factor), 64)
 		if err != nil {
-			return wrong("factor %q: must be a number of 0 to %d", factor, bourse.MaxPriceFactor/1000)
+			return wrong("factor %q: must be a number from 0 to %d", factor, bourse.MaxPriceFactor/1000)
 		}
 		by, err := thousandths(f)
 		if err != nil {
-			return wrong("factor: %v; must be a number of 0 to %d", err, bourse.MaxPriceFactor/1000)
+			return wrong("factor: %v; must be a number from 0 to %d", err, bourse.MaxPriceFactor/1000)
 		}
 		if k := len(out.pieces); k == bourse.MaxPricePieces {
 			return wrong("more than %d lines of factors", k)
@@ -178,12 +178,12 @@ func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, err
 		out.pieces, out.lines = append(out.pieces, bourse.PricePiece{From: at, To: bourse.Never, Factor: int(by)}), append(out.lines, n)
 	}
 	if len(out.pieces) == 0 {
-		return nil, fmt.Errorf("%s: has no lines %s", file, hoursHead)
+		return nil, fmt.Errorf("%s: must have lines %s", file, hoursHead)
 	}
 	if first, last := out.pieces[0], &out.pieces[len(out.pieces)-1]; repeat > 0 {
 		if last.From >= first.From.Add(repeat) {
 			n = out.lines[len(out.lines)-1]
-			return wrong("%v is %s or more after %v, when the lines come again", last.From, repeat.Words(), first.From)
+			return wrong("%v is %s or more after %v, when the factors already repeat", last.From, repeat.Words(), first.From)
 		}
 		last.To = first.From.Add(repeat)
 	}
@@ -195,7 +195,7 @@ func readHour(s string, simulated bool) (bourse.Time, error) {
 	if date, err := time.Parse(time.RFC3339, s); err == nil {
 		switch {
 		case simulated:
-			return 0, fmt.Errorf("%q is a date, which a simulation does not know; must be a span after its zero such as 6h", s)
+			return 0, fmt.Errorf("%q is a date, but a simulation has no dates; must be a span after its zero, such as 6h", s)
 		case date.Year() < 1970 || date.Year() > 2200:
 			return 0, fmt.Errorf("%q is outside the years 1970..2200", s)
 		}

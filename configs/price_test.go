@@ -85,27 +85,27 @@ func TestPrice_RefusesWhatIsNoCurve(t *testing.T) {
 		{"factor above 1000", withKeys("", strings.Replace(night, "0.5", "1000.1", 1)), "is outside 0..1000"},
 		{"no factor", withKeys("", strings.Replace(night, "factor = 0.5\n", "", 1)), "site.price.factor: missing"},
 		{"no end", withKeys("", strings.Replace(night, "to = \"30h\"\n", "", 1)), "site.price.to: missing"},
-		{"a date in a simulation", withKeys("", strings.Replace(night, `"22h"`, "2026-11-22T22:00:00Z", 1)), "f.toml:11: site.price.from: is a date, which a simulation does not know"},
+		{"a date in a simulation", withKeys("", strings.Replace(night, `"22h"`, "2026-11-22T22:00:00Z", 1)), "f.toml:11: site.price.from: is a date, but a simulation has no dates"},
 		{"longer than a day", withKeys(`price_repeat = "1d"`, strings.Replace(night, "30h", "47h", 1)), "is longer than 1d, after which the curve repeats"},
-		{"nothing to repeat", withKeys(`price_repeat = "1d"`, ""), "f.toml:5: site.price_repeat: has nothing to repeat"},
+		{"nothing to repeat", withKeys(`price_repeat = "1d"`, ""), "f.toml:5: site.price_repeat: needs [[price]] tables or a price_file"},
 		{"too often", withKeys(`price_repeat = "30m"`, night), "price_repeat: 30m is too short; must be at least 1h"},
 		{"too rarely", withKeys(`price_repeat = "400d"`, night), "repeats every 400d; must be 1h to 366d"},
-		{"too dear", strings.Replace(withKeys("", strings.Replace(night, "0.5", "2.0", 1)), "price = 2.0", "price = 600000.0", 1), `site.price: makes a node of group "main" cost up to 1200000 credits an hour`},
-		{"two ways", withKeys(`price_file = "good.csv"`, night), "f.toml:5: site.price_file: stands beside [[price]] tables; leave one of them out"},
-		{"time-shared", strings.Replace(withKeys("", night), `"easy"`, `"libra"`, 1), "site.price: a site that moves what it has agreed (sla-*) or shares its nodes over time"},
+		{"too dear", strings.Replace(withKeys("", strings.Replace(night, "0.5", "2.0", 1)), "price = 2.0", "price = 600000.0", 1), `site.price: makes a node of group "main" cost up to 1200000 credits per hour`},
+		{"two ways", withKeys(`price_file = "good.csv"`, night), "f.toml:5: site.price_file: cannot be combined with [[price]] tables; leave one of them out"},
+		{"time-shared", strings.Replace(withKeys("", night), `"easy"`, `"libra"`, 1), "site.price: a site that moves agreed jobs (sla-*) or shares its nodes over time"},
 		{"agreements", strings.Replace(withKeys(`price_file = "good.csv"`, ""), `"easy"`, `"sla-edf"`, 1), "site.price_file: a site that moves"},
 		{"no file", withKeys(`price_file = "none.csv"`, ""), "f.toml:5: site.price_file: open "},
-		{"no lines", withKeys(`price_file = "none"`, ""), "none: has no lines from,factor"},
+		{"no lines", withKeys(`price_file = "none"`, ""), "none: must have lines from,factor"},
 		{"one field", withKeys(`price_file = "1h"`, ""), `1h:2: "1h": must be from,factor, such as 6h,0.5`},
 		{"three fields", withKeys(`price_file = "1h,2,3"`, ""), `must be from,factor`},
 		{"no time", withKeys(`price_file = "noon,2"`, ""), `from: "noon": must be seconds, a duration such as 6h`},
-		{"a date in a file", withKeys(`price_file = "2026-11-22T22:00:00Z,2"`, ""), "is a date, which a simulation does not know"},
-		{"no number", withKeys(`price_file = "1h,dear"`, ""), `factor "dear": must be a number of 0 to 1000`},
+		{"a date in a file", withKeys(`price_file = "2026-11-22T22:00:00Z,2"`, ""), "is a date, but a simulation has no dates"},
+		{"no number", withKeys(`price_file = "1h,dear"`, ""), `factor "dear": must be a number from 0 to 1000`},
 		{"four decimals", withKeys(`price_file = "1h,0.0005"`, ""), "factor: 0.0005 has more than three decimals"},
 		{"a factor in a file", withKeys(`price_file = "1h,1001"`, ""), "1h,1001:2: factor 1001 is outside 0..1000"},
 		{"not in order", withKeys(`price_file = "2h,1.5;1h,0.5"`, ""), ":3: 3600 is not after 7200 of line 2; lines must be in order of time"},
 		{"hours too short", withKeys(`price_file = "0,1.5;30,0.5"`, ""), ":2: [0, 30) is shorter than 1m"},
-		{"more than a day", withKeys("price_repeat = \"1d\"\nprice_file = \"0h,1.5;24h,0.5\"", ""), ":3: 86400 is 1d or more after 0, when the lines come again"},
+		{"more than a day", withKeys("price_repeat = \"1d\"\nprice_file = \"0h,1.5;24h,0.5\"", ""), ":3: 86400 is 1d or more after 0, when the factors already repeat"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			text := x.text
@@ -131,7 +131,7 @@ func TestPrice_RefusesWhatIsNoCurve(t *testing.T) {
 		})
 	}
 	many := withKeys("", strings.Repeat(night, bourse.MaxPricePieces+1))
-	if _, err := ParseScenario("f.toml", []byte(many)); err == nil || !strings.Contains(err.Error(), "has 10001 tables, at most 10000 are taken") {
+	if _, err := ParseScenario("f.toml", []byte(many)); err == nil || !strings.Contains(err.Error(), "has 10001 tables; must have at most 10000") {
 		t.Errorf("%.200v", err)
 	}
 }

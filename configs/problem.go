@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a file.
+// Problem is one problem of a file.
 type Problem struct {
 	File string
 	Line int    // from 1; 0 if it concerns the whole file
 	Key  string // with the tables around it, "site.group.nodes"; may be empty
-	Text string // what is wrong, and what would be right
+	Text string // the problem, and the remedy
 }
 
 // Error shows "file:line: key: text".
@@ -32,14 +32,14 @@ func (p *Problem) Error() string {
 // maxProblems bounds how many problems of one file are reported.
 const maxProblems = 20
 
-// Problems is everything that is wrong with a file, in the order of its lines:
-// at least one, at most 20, More beyond them.
+// Problems lists the problems of a file in the order of its lines: at least one, at most 20.
+// More counts the others.
 type Problems struct {
 	List []*Problem
 	More int
 }
 
-// Error shows a problem a line.
+// Error shows one problem per line.
 func (p *Problems) Error() string {
 	if len(p.List) == 1 && p.More == 0 {
 		return p.List[0].Error()
@@ -55,7 +55,7 @@ func (p *Problems) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the problems one by one, for errors.As.
+// Unwrap returns the single problems, for errors.As.
 func (p *Problems) Unwrap() []error {
 	list := make([]error, len(p.List))
 	for i, one := range p.List {
@@ -64,8 +64,8 @@ func (p *Problems) Unwrap() []error {
 	return list
 }
 
-// problems makes one error of a list, nil of an empty one. Problems of one
-// line keep the order in which they were found.
+// problems makes one error of a list; nil if it is empty. Problems of the same line stay in
+// the order in which they were found.
 func problems(list []*Problem) error {
 	if len(list) == 0 {
 		return nil

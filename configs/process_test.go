@@ -81,7 +81,7 @@ func TestProcess_TheProofKeyLiesApartFromTheJournals(t *testing.T) {
 		{`"north.key2"`, "/etc/bourse/north.key2", ""},
 		{`"/var/lib/bourse/north.proof"`, "/var/lib/bourse/north.proof", ""},
 		{`"journal/north.proof"`, "/etc/bourse/journal/north.proof", ""},
-		{`"journal/site-north/north.proof"`, "", "lies in the folder of a journal"},
+		{`"journal/site-north/north.proof"`, "", "is in the folder of the journal"},
 	} {
 		text := smallProcess
 		if c.key != "" {
@@ -127,7 +127,7 @@ func TestProcess_AMirrorIsAFolderOrAHost(t *testing.T) {
 		`mirror = "journal"`:        "outside",
 		`mirror = "journal/second"`: "outside",
 		`mirror = "vault:99999"`:    "1 to 65535",
-		`mirror_required = true`:    "no mirror",
+		`mirror_required = true`:    "needs a mirror",
 	} {
 		if _, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess+"[journal]\n"+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -162,36 +162,36 @@ func TestProcess_CheckKnowsBoth(t *testing.T) {
 func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, old, new, want string }{
-		{smallProcess, `address = "10.0.0.5:7400"`, ``, `listen.address missing; write for instance address = "0.0.0.0:7400"`},
+		{smallProcess, `address = "10.0.0.5:7400"`, ``, `listen.address missing; write for example address = "0.0.0.0:7400"`},
 		{smallProcess, `10.0.0.5:7400`, `10.0.0.5`, `must be HOST:PORT`},
-		{smallProcess, `10.0.0.5:7400`, `10.0.0.5:0`, `a port of 1 to 65535`},
+		{smallProcess, `10.0.0.5:7400`, `10.0.0.5:0`, `the port must be 1 to 65535`},
 		{smallProcess, `10.0.0.5:7400`, `::1:7400`, `must be HOST:PORT`},
 		{smallProcess, `10.0.0.5:7400`, `http://x:7400`, `must be HOST:PORT`},
 		{smallProcess, `10.0.0.5:7400`, `0.0.0.0:7400`, `listen.advertise missing`},
 		{smallProcess, `10.0.0.5:7401`, `:7401`, `gossip.advertise missing`},
-		{smallProcess, `[listen]`, "[listen]\nadvertise = \"0.0.0.0:1\"", `listen.advertise "0.0.0.0:1" names no machine`},
+		{smallProcess, `[listen]`, "[listen]\nadvertise = \"0.0.0.0:1\"", `listen.advertise "0.0.0.0:1" does not name a machine`},
 		{smallProcess, `[listen]`, "[listen]\nadvertize = \"a:1\"", `listen.advertize unknown key; did you mean advertise?`},
 		{smallProcess, `vo = "vo1"`, ``, `gossip.vo missing`},
-		{smallProcess, `seeds = ["broker`, `seeds = ["x:1", "x:1", "broker`, `"x:1" stands here twice`},
+		{smallProcess, `seeds = ["broker`, `seeds = ["x:1", "x:1", "broker`, `"x:1" appears twice`},
 		{smallProcess, `seeds = ["broker.example.org:7401"]`, `seeds = ["broker"]`, `gossip.seeds "broker": must be HOST:PORT`},
-		{smallProcess, `vo = "vo1"`, "vo = \"vo1\"\nprofile = \"wan\"", `gossip.profile "wan" is not known; there are lan, fast`},
+		{smallProcess, `vo = "vo1"`, "vo = \"vo1\"\nprofile = \"wan\"", `gossip.profile "wan" is unknown; must be one of lan, fast`},
 		{smallProcess, `speed_up = 60.0`, `speed_up = 0`, `workload.speed_up 0 is outside 0.001..100000`},
-		{smallProcess, `name = "north"`, "name = \"north\"\njoins = \"1d\"", `joins is for scenarios`},
-		{smallProcess, `name = "north"`, "name = \"north\"\nnow = 0", `now is of a snapshot`},
+		{smallProcess, `name = "north"`, "name = \"north\"\njoins = \"1d\"", `joins is only for scenarios`},
+		{smallProcess, `name = "north"`, "name = \"north\"\nnow = 0", `now belongs into a snapshot`},
 		{smallProcess, `name = "north"`, "name = \"north\"\nlead = \"1s\"", `lead 1s is too short`},
 		{smallProcess, "model = \"lublin\"\nload = 0.7", "model = \"uniform\"\njobs = 10", `workload.days missing`},
-		{smallProcess, `[http]`, "[tls]\nplain = true\n[http]", `with plain = true only this machine may be reached`},
+		{smallProcess, `[http]`, "[tls]\nplain = true\n[http]", `with plain = true the host must be this machine`},
 		{smallProcess, `[http]`, "[tls]\nplain = 1\n[http]", `tls.plain must be true or false, not a whole number`},
-		{smallProcess, `[http]`, "[tls]\nplain = true\nca = \"a\"\n[http]", `tls.ca has no meaning with plain = true`},
+		{smallProcess, `[http]`, "[tls]\nplain = true\nca = \"a\"\n[http]", `tls.ca cannot be combined with plain = true`},
 		{smallProcess, `name = "north"`, "name = \"north\"\nvo_shares = { vo1 = 2 }", `vo_shares.vo1 2 is outside 0..1`},
 		{smallProcess, `[http]`, "[journal]\ndir = \"\"\n[http]", `journal.dir is empty`},
 		{smallProcess, `[http]`, "[journal]\nkeep = \"5s\"\n[http]", `journal.keep 5s is too short`},
-		{smallProcess, `[http]`, "[log]\nlevel = \"loud\"\n[http]", `log.level "loud" is not known`},
+		{smallProcess, `[http]`, "[log]\nlevel = \"loud\"\n[http]", `log.level "loud" is unknown`},
 		{smallProcess, `[gossip]`, `[gosip]`, `gossip missing; write [gossip]`},
-		{tideProcess, `minimize = "time"`, "minimize = \"time\"\nlead = 0", `broker.lead 0s is for simulations`},
+		{tideProcess, `minimize = "time"`, "minimize = \"time\"\nlead = 0", `broker.lead 0s is only for simulations`},
 		{tideProcess, `https://hooks`, `http://hooks`, `notify.url "http://hooks.example.org/bourse": must be an https address`},
 		{tideProcess, `[notify]`, "[notify]\nlokal = true", `notify.lokal unknown key; did you mean local?`},
-		{smallScenario, `load = 0.7`, "load = 0.7\nspeed_up = 2", `speed_up has a meaning only in the file of a site's process`},
+		{smallScenario, `load = 0.7`, "load = 0.7\nspeed_up = 2", `speed_up can be used only in the file of a site's process`},
 	} {
 		text := strings.Replace(c.text, c.old, c.new, 1)
 		if text == c.text {

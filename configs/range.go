@@ -26,7 +26,7 @@ type rangeField[T ~int | ~int64] struct {
 	to   *Range[T]
 	def  Range[T]
 	one  func(t *table, p path, v any, def T) T
-	what string // "number": how messages call an end
+	what string // "number": the word for an end in messages
 	kind string
 	span string
 	show func(T) string
@@ -42,10 +42,10 @@ func (f rangeField[T]) read(t *table, key string) {
 	if !t.clean(key) || f.to.Lo <= f.to.Hi {
 		return
 	}
-	if f.what == "value" { // as the file has them
-		t.wrong(key, "%v..%v runs backwards; write the smaller value first", lo, hi)
+	if f.what == "value" { // show them as in the file
+		t.wrong(key, "%v..%v is reversed; write the smaller value first", lo, hi)
 	} else {
-		t.wrong(key, "%v..%v runs backwards; write the smaller number first", f.to.Lo, f.to.Hi)
+		t.wrong(key, "%v..%v is reversed; write the smaller number first", f.to.Lo, f.to.Hi)
 	}
 }
 
@@ -53,7 +53,7 @@ func (f rangeField[T]) about() about {
 	return about{kind: "[least, most], " + f.kind, limits: f.span, def: "[" + f.show(f.def.Lo) + ", " + f.show(f.def.Hi) + "]"}
 }
 
-// between is a range of values of the vocabulary.
+// between is a range of values of a type of package bourse.
 func between[T ~int64, P fromTOML[T]](name string, to *Range[T], def Range[T], doc string) key {
 	show := func(v T) string {
 		if d, ok := any(v).(bourse.Duration); ok {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Key is what documents, hints and completion say of one key of a file.
+// Key describes one key of a file, for documents, hints and completion.
 type Key struct {
 	Name    string
 	Kind    string   // "duration", "whole number", ...
-	Default string   // as TOML has it, or in words; "": none
-	Limits  string   // what is allowed, where kind and words do not say it
-	Words   []string // those allowed, where they are few
-	Must    bool     // it has to be given
-	With    string   // what it has a meaning with only; "": always
+	Default string   // in TOML, or in words; "": none
+	Limits  string   // allowed values, if Kind and Words do not say it
+	Words   []string // allowed words, if they are few
+	Must    bool     // it must be given
+	With    string   // the condition under which it is allowed; "": always
 	Doc     string   // what it means
 }
 
@@ -25,8 +25,8 @@ type Table struct {
 	Keys []Key
 }
 
-// Tables lists all tables of all files. A site's keys stand in a scenario and in
-// the file of a process; both are listed.
+// Tables lists all tables of all files. A site's keys are listed twice: for a scenario and
+// for the file of a process.
 func Tables() []Table {
 	var scenario string
 	var out []Table
@@ -83,13 +83,13 @@ func (k *key) said(a about) Key {
 		out.Must = true
 	}
 	for _, c := range k.with {
-		out.With = c.text // the narrower ones stand last
+		out.With = c.text // the narrowest condition comes last
 	}
 	return out
 }
 
-// Words lists the words that a key takes, such as those of "broker.algorithm" or
-// "site.pricing", nil if it takes others or there is none.
+// Words lists the words that a key such as "broker.algorithm" or "site.pricing" allows; nil
+// if the key takes other values or does not exist.
 func Words(path string) []string {
 	for _, t := range Tables() {
 		for _, k := range t.Keys {

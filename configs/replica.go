@@ -10,18 +10,18 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Replica says which of the processes that hold a broker this one is: [replica].
+// Replica is a process's place among those that hold a broker: [replica].
 type Replica struct {
-	Number  int      // among Members; 0: the broker is held by this process alone
-	Listen  Endpoint // for the other replicas alone
+	Number  int      // among Members; 0: only this process holds the broker
+	Listen  Endpoint // only for the other replicas
 	Members []ReplicaMember
-	// Past is the number of the replica that brings the journal of the broker as it ran
-	// alone; 0: there is none.
+	// Past is the number of the replica with the journal of the broker that ran alone before;
+	// 0: there is none.
 	Past  int
-	Joins bool // it has not founded the group, and comes in another's place
+	Joins bool // it replaces a lost member, and did not found the group
 
-	// Silence is after how long without a word the leader counts as gone; default 600 ms with
-	// gossip's profile fast, else 4 s.
+	// Silence is how long the leader may be silent before it counts as gone; default 600 ms
+	// with gossip's profile fast, else 4 s.
 	Silence bourse.Duration
 }
 
@@ -35,17 +35,17 @@ type ReplicaMember struct {
 // maxReplicas bounds the members: more of them make a broker slower, not safer.
 const maxReplicas = 9
 
-// keys lists what [replica] may hold.
+// keys lists the keys of [replica].
 func (r *Replica) keys(p *Process) keys {
 	plain := p.TLS.Plain
 	return slices.Concat(keys{
-		whole("id", &r.Number, 1, 1, 1000, "which of the members this process is"),
+		whole("id", &r.Number, 1, 1, 1000, "id of this process among the members"),
 	}, r.Listen.keys(plain), keys{
 		each("member", &r.Members, maxReplicas, func(m *ReplicaMember) keys { return m.keys(plain) },
-			"all processes that hold the broker, the same in each file: three stand the loss of one, five of two"),
-		span("silence", &r.Silence, 0, 200*bourse.Millisecond, "after how long without a word the leader counts as gone").byDefault("`0.6s` with the profile fast, else `4s`"),
-		whole("past", &r.Past, 0, 0, 1000, "the member in whose folder the journal of the broker lies that has run alone so far; 0: there is none. It counts when the group is founded"),
-		boolean("joins", &r.Joins, false, "it comes in the place of a member that was lost, and waits to be sent everything"),
+			"all processes that hold the broker, the same in each file: three survive the loss of one, five of two"),
+		span("silence", &r.Silence, 0, 200*bourse.Millisecond, "how long the leader may be silent before it counts as gone").byDefault("`0.6s` with the profile fast, else `4s`"),
+		whole("past", &r.Past, 0, 0, 1000, "the member whose folder has the journal of the broker that ran alone until now; 0: there is none. Used only when the group is founded"),
+		boolean("joins", &r.Joins, false, "this process replaces a lost member, and waits for the others to send it the whole state"),
 		rule(r.whole),
 		rule(func(*table) {
 			switch {
@@ -59,7 +59,7 @@ func (r *Replica) keys(p *Process) keys {
 	})
 }
 
-// whole checks that the members are a group, and this one of them.
+// whole checks that the members form a group, and that this process is one of them.
 func (r *Replica) whole(t *table) {
 	if !t.has("member") {
 		t.wrong("member", "missing; write a [[replica.member]] with id, address and api for each of the processes that hold the broker")
@@ -72,32 +72,32 @@ func (r *Replica) whole(t *table) {
 		own = own || m.Number == r.Number
 		for _, x := range []string{fmt.Sprint(m.Number), m.Address, m.API} {
 			if seen[x] && x != "" {
-				t.wrongAt(at, "%s stands here twice", x)
+				t.wrongAt(at, "%s appears twice", x)
 			}
 			seen[x] = true
 		}
 	}
 	if !own {
-		t.wrong("id", "%d is none of the members", r.Number)
+		t.wrong("id", "%d is not one of the members", r.Number)
 	}
 	if r.Past > 0 && !slices.ContainsFunc(r.Members, func(m ReplicaMember) bool { return m.Number == r.Past }) {
-		t.wrong("past", "%d is none of the members", r.Past)
+		t.wrong("past", "%d is not one of the members", r.Past)
 	}
 	if len(r.Members)%2 == 0 {
-		t.wrong("member", "%d members stand no more losses than %d; leave one out", len(r.Members), len(r.Members)-1)
+		t.wrong("member", "%d members survive no more losses than %d do; leave one out", len(r.Members), len(r.Members)-1)
 	}
 }
 
-// keys lists what [[replica.member]] may hold.
+// keys lists the keys of [[replica.member]].
 func (m *ReplicaMember) keys(plain bool) keys {
 	return keys{
-		whole("id", &m.Number, 1, 1, 1000, "its number, never given twice"),
-		address("address", &m.Address, plain, "at which the other replicas reach it; its host must stand in its certificate").must(`"one.example.org:7402"`),
-		text("api", &m.API, "", "URL of its API, to which others send users while it leads"),
+		whole("id", &m.Number, 1, 1, 1000, "its number, which no other member has ever had"),
+		address("address", &m.Address, plain, "address at which the other replicas reach it; its host must be in its certificate").must(`"one.example.org:7402"`),
+		text("api", &m.API, "", "URL of its API, to which the others send users while it leads"),
 		rule(func(t *table) {
 			u, err := url.Parse(m.API)
 			if _, _, split := net.SplitHostPort(u.Host); m.API != "" && (err != nil || split != nil || !strings.HasPrefix(u.Scheme, "http")) {
-				t.wrong("api", "%q: must be such as https://one.example.org:7480", m.API)
+				t.wrong("api", "%q: must be a URL such as https://one.example.org:7480", m.API)
 			}
 		}),
 	}

@@ -12,19 +12,19 @@ import (
 	"path/filepath"
 )
 
-// RunFile says in a run's folder how to run it again.
+// RunFile is the file in a run's folder that says how to repeat the run.
 const RunFile = "run.json"
 
-// runFormat is the one format of a RunFile that this build reads and writes.
+// runFormat is the only format of a RunFile that this build reads and writes.
 const runFormat = 1
 
-// Run is all that a simulation follows from. The same Run gives the same files, byte
-// for byte, by the same version.
+// Run is all that determines a simulation. With the same version of the program, the same
+// Run gives the same files, byte for byte.
 type Run struct {
 	Format   int        `json:"format"`
 	Version  string     `json:"version"` // of the program
 	Seed     uint64     `json:"seed"`    // the first
-	Runs     int        `json:"runs"`    // so many seeds from it on
+	Runs     int        `json:"runs"`    // number of seeds from it on
 	Scenario Source     `json:"scenario"`
 	Traces   []RunTrace `json:"traces,omitempty"`
 }
@@ -69,7 +69,7 @@ func (r *Run) Write(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// ReadRun reads how the run of a folder was made; that file itself is taken for its folder.
+// ReadRun reads how the run in a folder was made. dir may also be the RunFile in it.
 func ReadRun(dir string) (*Run, error) {
 	if filepath.Base(dir) == RunFile {
 		dir = filepath.Dir(dir)
@@ -93,8 +93,8 @@ func ReadRun(dir string) (*Run, error) {
 	return &r, nil
 }
 
-// Again reads the run's scenario once more and finds its traces, in dir where they
-// have relative names. A trace that has changed is an error.
+// Again reads the run's scenario again and finds its traces, in dir if their names are
+// relative. A trace that has changed is an error.
 func (r *Run) Again(dir string) (*Scenario, error) {
 	s, err := r.Scenario.Scenario()
 	if err != nil {
@@ -109,14 +109,14 @@ func (r *Run) Again(dir string) (*Scenario, error) {
 			return nil, err
 		}
 		if i >= len(r.Traces) || sum != r.Traces[i] {
-			return nil, fmt.Errorf("%s is not the trace that the run has read: it has %d bytes and SHA-256 %s; find the one with %s",
+			return nil, fmt.Errorf("%s is not the trace of the run: it has %d bytes and SHA-256 %s; the run needs %s",
 				t.Path, sum.Size, sum.SHA256, r.wants(t.Name))
 		}
 	}
 	return s, nil
 }
 
-// wants says what a trace was.
+// wants describes the trace that the run had under a name.
 func (r *Run) wants(name string) string {
 	for _, t := range r.Traces {
 		if t.Name == name {
@@ -126,20 +126,20 @@ func (r *Run) wants(name string) string {
 	return "its name in " + RunFile
 }
 
-// Free refuses a folder that holds another run. The same run again, by whatever
-// version, may take its place.
+// Free refuses a folder that holds another run. The same run may replace itself, whatever
+// the version.
 func (r *Run) Free(dir string) error {
 	old, err := ReadRun(dir)
 	switch {
 	case err == nil && r.same(old):
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s holds another run: %s; name another folder, or replace it by --force", dir, old.words())
+		return fmt.Errorf("%s holds another run: %s; choose another folder, or replace it with --force", dir, old.words())
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; name another folder, or replace it by --force", err)
+		return fmt.Errorf("%w; choose another folder, or replace it with --force", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "summary.json")); err == nil {
-		return fmt.Errorf("%s holds a run that does not say what it is, for it has no %s; name another folder, or replace it by --force", dir, RunFile)
+		return fmt.Errorf("%s holds an unknown run without %s; choose another folder, or replace it with --force", dir, RunFile)
 	}
 	return nil
 }

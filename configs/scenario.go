@@ -16,72 +16,72 @@ import (
 	"github.com/bourse-grid/bourse/policy/fairshare"
 )
 
-// Scenario is a world to simulate: sites with jobs of their own, and brokers.
+// Scenario is a world to simulate: sites with local jobs, and brokers.
 type Scenario struct {
 	Name    string          // default "scenario"
 	Until   bourse.Duration // the simulated span, above 0
 	Sites   []Site          // at least one, in order of the file
 	Brokers []Broker        // in order of the file
-	Dir     string          // the folder that relative file names start from; "" for the working directory
+	Dir     string          // the folder for relative file names; "": the working directory
 	Source  Source          // what it was read from
-	Traces  []TraceFile     // those that ResolveTraces has found, in the order in which the scenario names them
+	Traces  []TraceFile     // found by ResolveTraces, in the order in which the scenario names them
 }
 
 // Site is one cluster of a scenario.
 type Site struct {
 	Name       string
 	Policy     backfill.Policy // default EASY
-	SLA        *SLA            // policy = "sla-*": promises in place of a queue; nil: none
-	Shared     *Shared         // policy = "libra", "edf" and such: deadlines in place of a queue; nil: none
+	SLA        *SLA            // policy = "sla-*": agreements instead of a queue; nil: none
+	Shared     *Shared         // policy = "libra", "edf" and the like: deadlines instead of a queue; nil: none
 	Pricing    string          // "fixed" or "adaptive", the default
-	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
-	Estimates  string          // what local jobs are planned by: "request" (default), or a rule of policy/estimates
-	HalfLife   bourse.Duration // of what users have had, with policy easy-fair; default 7 days
+	Overrun    string          // what happens to a local job at its estimate: "kill" (default) or "extend"
+	Estimates  string          // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
+	HalfLife   bourse.Duration // of the users' past usage, with policy easy-fair; default 7 days
 	Groups     []bourse.Group  // at least one, in order of the file
-	PriceFile  string          // that their price curve was read from; "": none
+	PriceFile  string          // the file of their price curve; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
 	Limits     Limits
 	JobLimits  queue.JobLimits // of local jobs, of all queues together
-	VOShare    Thousandths     // most of the node-seconds that VOs may hold over the horizon, 0..1; default 1
-	VOShares   []VOShare       // the same for single VOs, in order of name; others have no limit of their own
-	Hold       bourse.Duration // how long a hold stands, from 1 s; default 30 s
-	InDoubt    bourse.Duration // how long a prepared leg waits for the decision, not below Hold; default 15 min
+	VOShare    Thousandths     // share of the node-seconds over the horizon that VOs may hold, 0..1; default 1
+	VOShares   []VOShare       // the same for single VOs, in order of name; other VOs have no limit of their own
+	Hold       bourse.Duration // how long a hold lasts, from 1 s; default 30 s
+	InDoubt    bourse.Duration // how long a prepared leg waits for the decision, at least Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
 	Workload   *Workload       // nil: no local jobs
 
-	// Cap is how many node-seconds one broker may hold unconfirmed at the site,
-	// 1..10^12; 0, where the key is left out: no cap. A lone hold is always allowed.
+	// Cap is how many node-seconds one broker may hold unconfirmed at the site, 1..10^12;
+	// 0, if the key is left out: no cap. A single hold is always allowed.
 	Cap int
-	// Penalty is the share of its price that the site adds to the refund of a
-	// confirmed leg it loses, 0..10; default 0, and 1 where it makes promises.
+	// Penalty is the share of a confirmed leg's price that the site adds to the refund if it
+	// loses the leg, 0..10; default 0, or 1 at a site of agreements.
 	Penalty Thousandths
-	// RefundFullUntil is the share of the time from a leg's hold to its start
-	// until which its base price is refunded in full to a user who gives it up,
-	// 0..1; default 0.5. From then on the refund falls evenly, to nothing at the
-	// start. At 1 all is refunded until the start, at 0 it falls from the hold on.
+	// RefundFullUntil is the share of the time from a leg's hold to its start during which
+	// the base price is refunded in full to a user who gives the leg up, 0..1; default 0.5.
+	// After that the refund falls linearly to nothing at the start. With 1 the refund is full
+	// until the start; with 0 it falls from the hold on.
 	RefundFullUntil Thousandths
-	// HoldingFee is the share of its base price that such a leg pays for each hour
-	// since its hold, 0..1; default 0.
+	// HoldingFee is the share of its base price that such a leg pays for each hour since its
+	// hold, 0..1; default 0.
 	HoldingFee Thousandths
-	// RefundScheduleOnly has that schedule hold also where a broker says that a
-	// window has broken elsewhere, and asks for all of its price; default false.
+	// RefundScheduleOnly applies that schedule even if a broker says that a window has broken
+	// elsewhere and asks for a full refund; default false.
 	RefundScheduleOnly bool
 
-	// Joins and Leaves say when brokers learn that the site is there, and that it
-	// is no more: spans from the scenario's zero, 0 <= Joins < Leaves <= Until. By
-	// default it is there from the start to the end. Its own jobs run all the while,
-	// and what is confirmed there when it leaves runs on.
+	// Joins and Leaves say when brokers learn that the site joins and leaves: spans from the
+	// scenario's zero, 0 <= Joins < Leaves <= Until. By default the site stays from the start
+	// to the end. Local jobs run all the time, and legs that are confirmed when it leaves run
+	// to their end.
 	Joins, Leaves bourse.Duration
 }
 
-// VOShare is the most of a site's node-seconds that one VO may hold, 0..1.
+// VOShare is the share of a site's node-seconds that one VO may hold, 0..1.
 type VOShare struct {
 	VO    string // the name of its broker
 	Share Thousandths
 }
 
-// ReadScenario reads a scenario and the batch files that its brokers name. An
-// error that is not of the file system is a *Problems. Traces are not opened.
+// ReadScenario reads a scenario and the batch files that its brokers name. An error that
+// does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *Broker) loadBatch(dir string, until bourse.Duration) (text []byte, err 
 	return text, b.takeBatch(file, text, until)
 }
 
-// takeBatch has a broker's jobs be those of a batch.
+// takeBatch makes the jobs of a batch the broker's.
 func (b *Broker) takeBatch(file string, text []byte, until bourse.Duration) error {
 	batch, err := parseBatch(file, text, true, until)
 	if err != nil {
@@ -133,8 +133,8 @@ func within(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// ParseScenario is ReadScenario of a text, without the batch files; file is
-// the name that its errors give.
+// ParseScenario is ReadScenario for a text, without the batch files; file is its name in
+// errors.
 func ParseScenario(file string, text []byte) (*Scenario, error) {
 	t, err := open(file, text)
 	if err != nil {
@@ -146,12 +146,12 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	return finish(t, s)
 }
 
-// keys lists what a scenario may hold.
+// keys lists the keys of a scenario.
 func (s *Scenario) keys() keys {
 	sites, brokers := map[string]int{}, map[string]int{}
 	return keys{
-		title("name", &s.Name, "scenario", "what it is called in reports"),
-		span("until", &s.Until, bourse.Day, bourse.Second, "how long the simulated world lasts").must(`"30d"`),
+		title("name", &s.Name, "scenario", "its name in reports"),
+		span("until", &s.Until, bourse.Day, bourse.Second, "length of the simulated time").must(`"30d"`),
 		each("site", &s.Sites, 0, func(one *Site) keys { return one.keys(s.Until, sites) }, "the clusters; one or more"),
 		rule(func(t *table) {
 			if len(s.Sites) == 0 && t.clean("site") {
@@ -162,33 +162,33 @@ func (s *Scenario) keys() keys {
 	}
 }
 
-// keys lists what a site may hold: a [[site]] of a scenario, which lasts until, or
-// the root of a process's file.
+// keys lists the keys of a site: of a [[site]] in a scenario of length until, or at the top
+// level of a process's file.
 func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
-	const stays = "is for scenarios; a site's process is there while it runs"
+	const stays = "is only for scenarios; a real site exists while its process runs"
 	local := until
 	if local == 0 {
 		local = bourse.MaxDuration
 	}
 	return slices.Concat(keys{
-		named("name", &s.Name, names, "north", "one of its own"),
+		named("name", &s.Name, names, "north", "name, unique among sites"),
 		word("pricing", &s.Pricing, "adaptive", []string{"fixed", "adaptive"}, "adaptive: a reservation also pays for the delay that it causes in the queue"),
 		word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
-		word("estimates", &s.Estimates, "request", estimates.Names(), "what local jobs are planned by; whatever it says, they are killed at what was requested"),
-		span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "after so long half of what a user has had of the nodes counts").when(withFairShare),
+		word("estimates", &s.Estimates, "request", estimates.Names(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
+		span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").when(withFairShare),
 		queues(&s.Queues),
-		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "what local jobs may have in each group, those of all queues together"),
-		section("limits", s.Limits.keys, "what the operator sets on reservations"),
-		share("vo_share", &s.VOShare, One, 0, One, "most of the node-time that virtual organisations may hold"),
-		span("hold", &s.Hold, 30*bourse.Second, bourse.Second, "how long a hold stands"),
-		span("in_doubt", &s.InDoubt, 15*bourse.Minute, bourse.Second, "how long a prepared leg waits for the decision; from `hold`"),
-		whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "so many local jobs wait; more are turned away"),
+		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
+		section("limits", s.Limits.keys, "the operator's limits on reservations"),
+		share("vo_share", &s.VOShare, One, 0, One, "share of the node-time that virtual organisations may hold"),
+		span("hold", &s.Hold, 30*bourse.Second, bourse.Second, "how long a hold lasts"),
+		span("in_doubt", &s.InDoubt, 15*bourse.Minute, bourse.Second, "how long a prepared leg waits for the decision; at least `hold`"),
+		whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "local jobs that may wait; more are turned away"),
 		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
-		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that is added to the refund of a confirmed leg that the site loses").byDefault("0, of a site of agreements 1"),
-		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start until which a leg that is given up is refunded in full"),
+		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that the site adds to the refund of a confirmed leg that it loses").byDefault("0; 1 at a site of agreements (sla-*)"),
+		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start during which a leg that is given up is refunded in full; after that the refund falls to nothing at the start"),
 		share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
-		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "that holds also where a window has broken elsewhere"),
-		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` of single virtual organisations"),
+		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
+		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
 		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
@@ -198,8 +198,8 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 			}
 		}),
 		refuse("time_shared", notYet), refuse("refund", notYet), refuse("fix", notYet),
-		span("joins", &s.Joins, 0, 0, "when brokers learn that the site is there").only(inScenario, stays),
-		span("leaves", &s.Leaves, until, 0, "when they learn that it is no more").byDefault("the scenario's `until`").only(inScenario, stays),
+		span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").only(inScenario, stays),
+		span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").byDefault("the scenario's `until`").only(inScenario, stays),
 		rule(func(t *table) { s.stay(t, until) }),
 		option("workload", func() keys { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
 	})
@@ -212,8 +212,8 @@ func (s *Site) voShare(t *table, vo string) {
 	s.VOShares = append(s.VOShares, VOShare{VO: vo, Share: t.share(vo, One, 0, One)})
 }
 
-// policy reads how local jobs are served, where the policy is not one of agreements or
-// of deadlines: those have been read.
+// policy reads how local jobs are served, unless the policy is one of agreements or of
+// deadlines, which is read before.
 func (s *Site) policy(t *table, key string) {
 	s.Policy = backfill.EASY
 	switch {
@@ -253,9 +253,9 @@ func (s *Site) Nodes() int {
 	return n
 }
 
-// MeanPrice returns the mean over the sites of what a node costs there on
-// average, rounded half up: what the prices of VOWorkload are multiples of. How prices
-// change over time is not looked at.
+// MeanPrice returns the mean, over the sites, of the average price of their nodes, rounded
+// half up. The prices of VOWorkload are multiples of it. Changes of prices over time do not
+// count.
 func (s *Scenario) MeanPrice() bourse.Price {
 	sum := new(big.Rat)
 	for i := range s.Sites {
@@ -270,9 +270,9 @@ func (s *Scenario) MeanPrice() bourse.Price {
 	return bourse.Price(new(big.Int).Quo(sum.Num(), sum.Denom()).Int64())
 }
 
-// ResolveTraces makes every relative trace a file of dir, or where dir is ""
-// of the scenario's own folder. A trace that is not there is an error that
-// names the remedy; the traces are not read. Call it once.
+// ResolveTraces resolves every relative trace against dir or, if that is "", against the
+// scenario's own folder. A missing trace is an error that names the remedy; the traces are
+// not read. Call it once.
 func (s *Scenario) ResolveTraces(dir string) error {
 	if dir == "" {
 		dir = s.Dir
@@ -310,12 +310,12 @@ func (s *Scenario) ResolveTraces(dir string) error {
 	return errors.Join(all...)
 }
 
-// check finds out whether the file is there, for its owners.
+// check checks that the file exists; who names its owners in the error.
 func (f TraceFile) check(who string) error {
 	info, err := os.Stat(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no trace %s; name the folder of the traces with --traces DIR", who, f.Path)
+		return fmt.Errorf("%s: there is no trace %s; give the folder of the traces with --traces DIR", who, f.Path)
 	case err != nil:
 		return fmt.Errorf("%s: %w", who, err)
 	case info.IsDir():

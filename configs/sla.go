@@ -10,22 +10,22 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// SLA is how a site of service level agreements serves: policy = "sla-edf" or
-// another order. Whoever is taken there has a slot from then on, and may be moved
-// within the window that was agreed.
+// SLA is the configuration of a site of service level agreements: policy = "sla-edf" or
+// another order. A job that is accepted there always has a slot, which the site may move
+// within the agreed window.
 type SLA struct {
-	Order    sla.Order           // in which those who wait choose their slots
+	Order    sla.Order           // in which waiting jobs choose their slots
 	Disclose sla.Disclosure      // what outsiders learn; default: full
-	Shares   pricing.Flexibility // discount, surcharge and compensation of the price, and Site.Penalty
-	MaxPhi   Thousandths         // how far outside a window an alternative lies at most, over the runtime, 0..100; default 1
-	AskShift Thousandths         // how far the owner of one confirmed leg is asked to shift it, over its runtime, where that lets in a leg that was refused, 0..100; default 0: nobody is asked
-	Replan   bool                // everyone looks for an earlier slot when nodes come free early; default false
+	Shares   pricing.Flexibility // discount, surcharge, compensation and Site.Penalty, as shares of the price
+	MaxPhi   Thousandths         // how far outside a window an alternative may be, as a multiple of the run time, 0..100; default 1
+	AskShift Thousandths         // how far the owner of a confirmed leg is asked to shift it to let in a refused leg, as a multiple of its run time, 0..100; default 0: nobody is asked
+	Replan   bool                // all jobs look for an earlier slot when nodes become free early; default false
 
-	// Of local jobs, [site.sla].
-	Flexible     Thousandths // how many of them may start any time before their deadline, 0..1; default 0.5
-	Deadline     Thousandths // it lies so many estimates after their submission, 1..1000; default 5
-	Fix          Thousandths // after which share of its wait a flexible one is fixed, 0..1; default 1: when it starts
-	Alternatives Thousandths // a refused one takes the nearest slot no more than so many runtimes outside its window, 0..100; default 0: none
+	// For local jobs, [site.sla].
+	Flexible     Thousandths // share of jobs that may start any time before their deadline, 0..1; default 0.5
+	Deadline     Thousandths // time from submission to deadline, as a multiple of the estimate, 1..1000; default 5
+	Fix          Thousandths // share of its wait after which a flexible job is fixed, 0..1; default 1: at its start
+	Alternatives Thousandths // a refused job takes the nearest slot at most this far outside its window, as a multiple of its run time, 0..100; default 0: none
 }
 
 var withPromises = &condition{text: `with policy = "sla-edf" or another sla-*`, holds: func(t *table) bool {
@@ -40,30 +40,30 @@ func (s *Site) slaKeys() keys {
 	def := pricing.DefaultFlexibility
 	return keys{
 		rule(func(t *table) { s.order(t, to) }),
-		share("discount", &to.Shares.Discount, Thousandths(def.Discount), 0, One, "off the price of a window twice as long as the work, in proportion below").when(withPromises),
-		share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "on its price, paid by a user who narrows or moves an agreed window").when(withPromises),
-		share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "of its price, paid to an owner who agrees to be shifted").when(withPromises),
-		share("max_phi", &to.MaxPhi, One, 0, 100*One, "how far outside a window an alternative lies at most, over the runtime").when(withPromises),
-		share("ask_shift", &to.AskShift, 0, 0, 100*One, "how far an owner is asked to shift a confirmed leg to let in another, over its runtime; 0: not at all").when(withPromises),
-		boolean("replan", &to.Replan, false, "everyone looks for an earlier slot when nodes come free early").when(withPromises),
+		share("discount", &to.Shares.Discount, Thousandths(def.Discount), 0, One, "discount on the price for a window twice as long as the work; proportionally less for shorter windows").when(withPromises),
+		share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "surcharge on its price if a user narrows or moves an agreed window").when(withPromises),
+		share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "share of its price paid to an owner who agrees to a shift").when(withPromises),
+		share("max_phi", &to.MaxPhi, One, 0, 100*One, "how far outside a window an alternative may be, as a multiple of the run time").when(withPromises),
+		share("ask_shift", &to.AskShift, 0, 0, 100*One, "how far an owner is asked to shift a confirmed leg to let in another, as a multiple of its run time; 0: owners are not asked").when(withPromises),
+		boolean("replan", &to.Replan, false, "all jobs look for an earlier slot when nodes become free early").when(withPromises),
 		custom("disclose", about{kind: "word", def: `"full"`, words: disclosures}, func(t *table, key string) {
 			var err error
 			if to.Disclose, err = sla.ParseDisclosure(t.text(key, "full")); err != nil {
 				t.wrong(key, "%v", err)
 			}
-		}, "what outsiders learn; closed: a price or no, and alternatives").when(withPromises),
+		}, "what outsiders learn; closed: only a price or a refusal, and alternatives").when(withPromises),
 		section("sla", func() keys {
 			return keys{
 				share("flexible", &to.Flexible, One/2, 0, One, "share of the local jobs that may start any time before their deadline"),
-				share("deadline", &to.Deadline, 5*One, One, 1000*One, "it lies so many estimates after the submission"),
-				share("fix", &to.Fix, One, 0, One, "the share of its wait after which a flexible one is fixed"),
-				share("alternatives", &to.Alternatives, 0, 0, 100*One, "a refused one takes the nearest slot at most so many runtimes outside its window"),
+				share("deadline", &to.Deadline, 5*One, One, 1000*One, "time from submission to deadline, as a multiple of the estimate"),
+				share("fix", &to.Fix, One, 0, One, "share of its wait after which a flexible job is fixed"),
+				share("alternatives", &to.Alternatives, 0, 0, 100*One, "a refused job takes the nearest slot at most this far outside its window, as a multiple of its run time"),
 			}
-		}, "of local jobs").when(withPromises),
+		}, "agreements of local jobs").when(withPromises),
 	}
 }
 
-// order reads in which order those who wait choose.
+// order reads the order in which waiting jobs choose their slots.
 func (s *Site) order(t *table, to *SLA) {
 	if !withPromises.holds(t) {
 		return
@@ -75,13 +75,14 @@ func (s *Site) order(t *table, to *SLA) {
 	s.SLA = to
 }
 
-// schedule is what both the cluster and its site plan by. Keys of order shuffle
-// are the caller's.
+// schedule returns the common planning options of the cluster and its site. The caller sets
+// the keys of order shuffle.
 func (s *SLA) schedule() sla.Options {
 	return sla.Options{Order: s.Order, Shares: s.Shares, MaxPhi: int(s.MaxPhi), Waiting: sla.MaxWaiting}
 }
 
-// cluster returns how a group keeps promises. Its seed and keys are the caller's.
+// cluster returns the options of a group that keeps agreements. The caller sets the seed
+// and the keys.
 func (s *Site) cluster(group int) *queue.PromiseOptions {
 	if s.SLA == nil {
 		return nil
@@ -91,14 +92,14 @@ func (s *Site) cluster(group int) *queue.PromiseOptions {
 	out.Schedule.Price = s.Groups[group].Price
 	switch s.SLA.Fix {
 	case One:
-		out.Fix = 0 // never before it starts
+		out.Fix = 0 // not before its start
 	case 0:
-		out.Flexible = 0 // at once: no window at all
+		out.Flexible = 0 // fixed at once: no flexible window
 	}
 	return out
 }
 
-// promises returns what the site makes of promises.
+// promises returns the configuration of the site's agreements.
 func (s *Site) promises() *sites.Promises {
 	if s.SLA == nil {
 		return nil
@@ -106,7 +107,8 @@ func (s *Site) promises() *sites.Promises {
 	return &sites.Promises{Schedule: s.SLA.schedule(), Shares: s.SLA.Shares, Disclose: s.SLA.Disclose, Ask: int(s.SLA.AskShift)}
 }
 
-// Freedom is what a job of the workload leaves its site if flexible was drawn for it.
+// Freedom returns the freedom that a job of the workload leaves its site, given the drawn
+// value of flexible.
 func (w *VOWorkload) Freedom(flexible bourse.Duration) (later bourse.Duration, fix, phi int) {
 	later, fix = freedom(flexible, w.Fix)
 	return later, fix, int(w.Alternatives)

@@ -7,9 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Snapshot is a site at one instant: what a quote is based on. Jobs and
-// reservations have names of their own, different from each other; their
-// running and reserved nodes fit into their groups at every instant from Now.
+// Snapshot is a site at one instant, the basis of a quote. The names of jobs and
+// reservations all differ; running and reserved nodes fit into their groups at every
+// instant from Now on.
 type Snapshot struct {
 	Name     string          // of the site; default "site"
 	Now      bourse.Time     // default 0
@@ -49,8 +49,8 @@ type QueuedJob struct {
 	Queue    int             // index into Queues; default 0
 }
 
-// ReadSite reads a site's snapshot. An error that is not of the file system is
-// a *Problems.
+// ReadSite reads a site's snapshot. An error that does not come from the file system is a
+// *Problems.
 func ReadSite(file string) (*Snapshot, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -59,7 +59,7 @@ func ReadSite(file string) (*Snapshot, error) {
 	return ParseSite(file, text)
 }
 
-// ParseSite is ReadSite of a text; file is the name that its errors give.
+// ParseSite is ReadSite for a text; file is its name in errors.
 func ParseSite(file string, text []byte) (*Snapshot, error) {
 	t, err := open(file, text)
 	if err != nil {
@@ -70,78 +70,78 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 	return finish(t, s)
 }
 
-// keys lists what a snapshot may hold.
+// keys lists the keys of a snapshot.
 func (s *Snapshot) keys() keys {
 	jobs := map[string]int{}
 	free := make([]bourse.Profile, 0, 1)
 	return slices.Concat(keys{
-		title("name", &s.Name, "site", "of the site"),
-		amount("now", &s.Now, 0, "the instant of the snapshot"),
+		title("name", &s.Name, "site", "name of the site"),
+		amount("now", &s.Now, 0, "time of the snapshot"),
 		custom("policy", about{kind: "word", def: `"easy"`, words: policies}, func(t *table, key string) { s.Policy = t.policy(key, "easy") }, "how the queue is served"),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys{
 		queues(&s.Queues),
-		section("limits", s.Limits.keys, "what the operator sets on reservations"),
+		section("limits", s.Limits.keys, "the operator's limits on reservations"),
 		rule(func(*table) {
 			for _, g := range s.Groups {
 				free = append(free, bourse.NewProfile(s.Now, g.Nodes))
 			}
 		}),
-		each("running", &s.Running, 0, func(j *RunningJob) keys { return j.keys(s, jobs, free) }, "what holds nodes now").when(s.grouped()),
+		each("running", &s.Running, 0, func(j *RunningJob) keys { return j.keys(s, jobs, free) }, "jobs that hold nodes now").when(s.grouped()),
 		each("reserved", &s.Reserved, 0, func(j *Reservation) keys { return j.keys(s, jobs, free) }, "reservations that have not ended").when(s.grouped()),
-		each("queued", &s.Queued, 0, func(j *QueuedJob) keys { return j.keys(s, jobs) }, "what waits, in order of arrival").when(s.grouped()),
+		each("queued", &s.Queued, 0, func(j *QueuedJob) keys { return j.keys(s, jobs) }, "waiting jobs, in order of arrival").when(s.grouped()),
 	})
 }
 
-// keys lists what a [[running]] may hold.
+// keys lists the keys of [[running]].
 func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []bourse.Profile) keys {
 	return keys{
-		named("job", &j.Job, jobs, "A", "one of its own in the file"),
-		amount("start", &j.Start, s.Now, "not after `now`").byDefault("`now`"),
+		named("job", &j.Job, jobs, "A", "name, unique in the file"),
+		amount("start", &j.Start, s.Now, "its start, not after `now`").byDefault("`now`"),
 		s.end(&j.End, func() bourse.Time { return s.Now }),
 		s.nodes(&j.Group, &j.Nodes, false), groupName(),
 		rule(func(t *table) {
 			if t.clean("start") && j.Start > s.Now {
-				t.wrong("start", "%v lies after now, %v; what has not started is queued or reserved", j.Start, s.Now)
+				t.wrong("start", "%v is after now, %v; a job that has not started is [[queued]] or [[reserved]]", j.Start, s.Now)
 			}
 			s.take(t, free, j.Group, j.Nodes, s.Now, j.End)
 		}),
 	}
 }
 
-// keys lists what a [[reserved]] may hold.
+// keys lists the keys of [[reserved]].
 func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []bourse.Profile) keys {
 	return keys{
-		amount("start", &j.Start, s.Now, "when it starts").must("4"),
-		named("job", &j.Job, jobs, "R", "one of its own in the file"),
+		amount("start", &j.Start, s.Now, "its start").must("4"),
+		named("job", &j.Job, jobs, "R", "name, unique in the file"),
 		s.end(&j.End, func() bourse.Time { return j.Start }),
 		s.nodes(&j.Group, &j.Nodes, false), groupName(),
 		rule(func(t *table) { s.take(t, free, j.Group, j.Nodes, j.Start, j.End) }),
 	}
 }
 
-// keys lists what a [[queued]] may hold.
+// keys lists the keys of [[queued]].
 func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys {
 	return keys{
-		named("job", &j.Job, jobs, "C", "one of its own in the file"),
-		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = t.queue(key, s.Queues) }, "where it waits").byDefault("the queue without a name"),
-		span("estimate", &j.Estimate, bourse.Hour, bourse.Millisecond, "what it takes by its user's word").must(`"1h"`),
-		amount("submit", &j.Submit, s.Now, "when it came; not after `now`").byDefault("`now`"),
+		named("job", &j.Job, jobs, "C", "name, unique in the file"),
+		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = t.queue(key, s.Queues) }, "the queue in which it waits").byDefault("the queue without a name"),
+		span("estimate", &j.Estimate, bourse.Hour, bourse.Millisecond, "its run time as its user estimates it").must(`"1h"`),
+		amount("submit", &j.Submit, s.Now, "its submission, not after `now`").byDefault("`now`"),
 		rule(func(t *table) {
 			if t.clean("submit") && j.Submit > s.Now {
-				t.wrong("submit", "%v lies after now, %v", j.Submit, s.Now)
+				t.wrong("submit", "%v is after now, %v", j.Submit, s.Now)
 			}
 		}),
 		s.nodes(&j.Group, &j.Nodes, true), groupName(),
 	}
 }
 
-// grouped holds where the site has groups. Without one, which has been reported,
-// there is nothing to compare its work with: it is not read.
+// grouped holds if the site has groups. Without any, which has been reported, its jobs
+// cannot be checked and are not read.
 func (s *Snapshot) grouped() *condition {
 	return &condition{holds: func(*table) bool { return len(s.Groups) > 0 }}
 }
 
-// take puts nodes aside in a group, or reports that it has too few left.
+// take takes nodes of a group, or reports that too few are left.
 func (s *Snapshot) take(t *table, free []bourse.Profile, group, nodes int, start, end bourse.Time) {
 	if !t.clean("nodes") || !t.clean("group") || !t.clean("start") || !t.clean("end") {
 		return
@@ -155,24 +155,24 @@ func (s *Snapshot) take(t *table, free []bourse.Profile, group, nodes int, start
 	free[group].Add(start, end, -nodes)
 }
 
-// end is the key of an end, which must be given, after the start and after now.
+// end is the key of an end, which must be given and must be after the start and after now.
 func (s *Snapshot) end(to *bourse.Time, start func() bourse.Time) key {
-	return custom("end", about{kind: "time"}, func(t *table, key string) { *to = s.readEnd(t, start()) }, "after `now` and the start; must be given")
+	return custom("end", about{kind: "time"}, func(t *table, key string) { *to = s.readEnd(t, start()) }, "its end, after `now` and after its start; must be given")
 }
 
-// nodes is the key of a number of nodes, which also finds the group that has them.
+// nodes is the key of a number of nodes. Reading it also finds the group.
 func (s *Snapshot) nodes(group, nodes *int, largeEnough bool) key {
 	return custom("nodes", about{kind: "whole number", limits: "1 to those of the group"}, func(t *table, _ string) {
 		*group, *nodes = s.place(t, largeEnough)
-	}, "how many; must be given")
+	}, "number of nodes; must be given")
 }
 
 // groupName is the key of a group, which is read with the nodes.
 func groupName() key {
-	return custom("group", about{kind: "name of a [[group]]"}, func(t *table, key string) { t.has(key) }, "where").byDefault("the first, of what waits the first that is large enough")
+	return custom("group", about{kind: "name of a [[group]]"}, func(t *table, key string) { t.has(key) }, "its group").byDefault("the first; for a waiting job, the first that is large enough")
 }
 
-// readEnd reads an end, which must be given, after the start and after now.
+// readEnd reads an end, which must be given and must be after the start and after now.
 func (s *Snapshot) readEnd(r *table, start bourse.Time) bourse.Time {
 	r.need("end", "6")
 	end := value(r, "end", start.Add(1))
@@ -186,8 +186,8 @@ func (s *Snapshot) readEnd(r *table, start bourse.Time) bourse.Time {
 	return end
 }
 
-// place reads a group and a number of nodes that it has. Without a group it is
-// the first, or where asked the first that is large enough.
+// place reads a group and a number of nodes in it. The default group is the first or, with
+// largeEnough, the first that is large enough.
 func (s *Snapshot) place(r *table, largeEnough bool) (group, nodes int) {
 	r.need("nodes", "4")
 	nodes = r.whole("nodes", 1, 1, maxNodes)

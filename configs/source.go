@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Source is what a scenario was read from, word for word: it gives the same scenario
-// again when the files have changed or are gone.
+// Source holds the texts from which a scenario was read. It gives the same scenario again
+// even if the files have changed or are gone.
 type Source struct {
 	Name    string       `json:"name"` // of the file, without its folder, or "preset" and its name
 	Text    string       `json:"text"`
 	Batches []SourceFile `json:"batches,omitempty"` // that its brokers name
 }
 
-// SourceFile is a file under the name that a scenario gives it.
+// SourceFile is a file, by its name in the scenario.
 type SourceFile struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// TraceFile is a trace under the name that a scenario gives it, and where it lies.
+// TraceFile is a trace: its name in the scenario, and its path.
 type TraceFile struct{ Name, Path string }
 
-// add takes in a batch, once.
+// add adds a batch, once.
 func (s *Source) add(name string, text []byte) {
 	if f := (SourceFile{name, string(text)}); name != "" && !slices.Contains(s.Batches, f) {
 		s.Batches = append(s.Batches, f)
 	}
 }
 
-// Scenario reads the scenario again. Its traces are found by ResolveTraces.
+// Scenario reads the scenario again. If it has traces, call ResolveTraces.
 func (s Source) Scenario() (*Scenario, error) {
 	out, err := ParseScenario(s.Name, []byte(s.Text))
 	if err != nil {

@@ -19,34 +19,33 @@ const (
 	maxSweepRuns  = 1_000_000
 )
 
-// Sweep is a scenario with some of its keys varied, each combination of their
-// values run with the same seeds.
+// Sweep is a scenario with some keys varied. Each combination of their values is run with
+// the same seeds.
 type Sweep struct {
 	Name       string
 	Seed       uint64 // the first, default 1
 	Runs       int    // seeds for each point, 1..1,000,000; default 5
 	Parameters []Parameter
-	Traces     string  // folder of the traces, "": that of the scenario
-	Target     *Target // what the least value of the one parameter is looked for; nil: all points are run
+	Traces     string  // folder of the traces; "": the scenario's
+	Target     *Target // the target that the least value of the only parameter must meet; nil: all points are run
 
 	file string // of the sweep, for messages
 	base string // of the scenario, for messages
-	dir  string // that the scenario's files are relative to
+	dir  string // for relative names in the scenario
 	text []byte // of the sweep
 	toml []byte // of the scenario
 }
 
-// Parameter is a key of the scenario and the values it takes.
+// Parameter is a key of the scenario with its values.
 type Parameter struct {
-	Name   string   // of its column: the key's words joined by dots
+	Name   string   // heading of its column: the words of the key joined by dots
 	Key    []string // see set
-	Values []any    // as TOML has them: texts, numbers, booleans
-	Search *Search  // of a sweep with a target, in place of values
+	Values []any    // as read from TOML: strings, numbers, booleans
+	Search *Search  // in a sweep with a target, instead of Values
 }
 
-// ReadSweep reads a sweep and the scenario it names, and tries every point. An
-// error that is not of the file system is a *Problems, or names the point that
-// makes no sense.
+// ReadSweep reads a sweep and the scenario that it names, and checks every point. An error
+// that does not come from the file system is a *Problems, or names the invalid point.
 func ReadSweep(file string) (*Sweep, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -70,15 +69,14 @@ func ReadSweep(file string) (*Sweep, error) {
 // Text is the sweep's file, word for word.
 func (s *Sweep) Text() string { return string(s.text) }
 
-// RestoreSweep reads the text of a sweep that was read before. It knows what was
-// varied and with which seeds, and not the scenario: no point can be run.
+// RestoreSweep reads the text of a sweep without its scenario. The result knows parameters
+// and seeds, but no point can be run.
 func RestoreSweep(file, text string) (*Sweep, error) {
 	s, _, err := parseSweep(file, []byte(text))
 	return s, err
 }
 
-// parseSweep reads the sweep alone, and what it says of its scenario: the name
-// of a file, or "preset NAME".
+// parseSweep reads only the sweep. scenario is the name of a file, or "preset NAME".
 func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error) {
 	t, err := open(file, text)
 	if err != nil {
@@ -90,67 +88,66 @@ func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error)
 	return s, scenario, err
 }
 
-// keys lists what a sweep may hold; scenario is the file that it varies, or "preset
-// NAME".
+// keys lists the keys of a sweep; scenario is set to the name of a file, or "preset NAME".
 func (s *Sweep) keys(scenario *string) keys {
 	var preset string
 	names := map[string]int{}
 	return keys{
-		title("name", &s.Name, "sweep", "what it is called in reports"),
-		whole("seed", &s.Seed, 1, 0, 1<<53, "the first"),
+		title("name", &s.Name, "sweep", "its name in reports"),
+		whole("seed", &s.Seed, 1, 0, 1<<53, "the first seed"),
 		whole("runs", &s.Runs, 5, 1, maxSweepRuns, "seeds for each combination"),
-		text("scenario", scenario, "", "the file that is varied, relative to this one; or a `preset`"),
+		text("scenario", scenario, "", "the scenario to vary, relative to this file; or a `preset`"),
 		text("preset", &preset, "", "a scenario that comes with the program"),
-		text("traces", &s.Traces, "", "folder of the traces, relative to this file").byDefault("that of the scenario"),
+		text("traces", &s.Traces, "", "folder of the traces, relative to this file").byDefault("the folder of the scenario"),
 		rule(func(t *table) {
 			if s.Traces != "" {
 				s.Traces = within(filepath.Dir(t.doc.file), s.Traces)
 			}
 			switch {
 			case *scenario != "" && preset != "":
-				t.wrong("preset", "stands beside scenario; must be one of both")
+				t.wrong("preset", "cannot be combined with scenario; leave one of them out")
 			case *scenario == "" && preset == "":
-				t.wrong("scenario", "missing; name the file that is varied, such as scenario = \"my.toml\", or preset = \"default\"")
+				t.wrong("scenario", "missing; name the scenario to vary, such as scenario = \"my.toml\", or preset = \"default\"")
 			case preset != "":
 				*scenario = "preset " + preset
 			}
 		}),
 		custom("target", about{kind: "string"}, func(t *table, key string) { s.Target = target(t, key) },
-			"what is to be reached: the least value of the one parameter, which has a `range`, is found by bisection, as if more of it never hurt. "+
-				"A measure of a VO as runs.csv names it, and for how many of the seeds it must hold: `placed >= 95 % in 95 % of seeds`").byDefault("none: every combination is run"),
-		each("parameter", &s.Parameters, 0, func(p *Parameter) keys { return p.keys(names) }, "the keys that are varied; one or more"),
+			"find the least value of the only parameter, which has a `range`, that meets this target. The search is a bisection, so it assumes that larger values never do worse. "+
+				"The target is a bound on a measure of a VO, named as in runs.csv, and the share of seeds that must keep it: `placed >= 95 % in 95 % of seeds`").byDefault("none: every combination is run"),
+		each("parameter", &s.Parameters, 0, func(p *Parameter) keys { return p.keys(names) }, "the keys to vary; one or more"),
 		rule(s.sought),
 		rule(s.bounded),
 	}
 }
 
-// bounded refuses a sweep of nothing, or of too much.
+// bounded refuses a sweep without parameters, and one that is too large.
 func (s *Sweep) bounded(t *table) {
 	if len(s.Parameters) == 0 && t.clean("parameter") {
-		t.wrong("parameter", "missing; a sweep varies at least one key, under [[parameter]]")
+		t.wrong("parameter", "missing; a sweep must vary at least one key, with [[parameter]]")
 	}
 	if len(s.Parameters) > maxParameters {
-		t.wrong("parameter", "%d of them; at most %d are taken", len(s.Parameters), maxParameters)
+		t.wrong("parameter", "has %d tables; must have at most %d", len(s.Parameters), maxParameters)
 	}
 	points := 1
 	for _, p := range s.Parameters {
 		points = min(points*max(len(p.Values), 1), maxPoints+1)
 	}
 	if points > maxPoints {
-		t.wrong("parameter", "more than %d points in all; take fewer values", maxPoints)
+		t.wrong("parameter", "has more than %d combinations; use fewer values", maxPoints)
 	} else if points*s.Runs > maxSweepRuns {
-		t.wrong("runs", "%d points of %d runs are more than %d; take fewer", points, s.Runs, maxSweepRuns)
+		t.wrong("runs", "%d combinations of %d runs each are more than %d runs; use fewer", points, s.Runs, maxSweepRuns)
 	}
 }
 
-// keys lists what a [[parameter]] may hold.
+// keys lists the keys of [[parameter]].
 func (p *Parameter) keys(names map[string]int) keys {
 	return keys{
 		custom("key", about{kind: "string, or array of strings"}, func(t *table, _ string) { p.readKey(t, names) },
-			"the key that is varied, with the tables around it; a name picks one of several: `broker.vo1.algorithm`").must(`"broker.algorithm"`),
-		custom("values", about{kind: "array of strings, numbers and booleans"}, func(t *table, _ string) { p.readValues(t) }, "what it is set to, one or more").byDefault("must be given where there is no `range`"),
-		custom("range", about{kind: "array of two numbers"}, func(t *table, _ string) { p.readRange(t) }, "of a sweep with a target, in place of `values`: the least and the most that is tried").byDefault("none"),
-		custom("precision", about{kind: "number"}, func(t *table, _ string) { p.readPrecision(t) }, "of a `range`: how close the value found has to be").byDefault("a hundredth of the range, of whole numbers at least 1"),
+			"the key to vary, with the tables around it; a name picks one of several tables: `broker.vo1.algorithm`").must(`"broker.algorithm"`),
+		custom("values", about{kind: "array of strings, numbers and booleans"}, func(t *table, _ string) { p.readValues(t) }, "its values, one or more").byDefault("must be given without a `range`"),
+		custom("range", about{kind: "array of two numbers"}, func(t *table, _ string) { p.readRange(t) }, "in a sweep with a target, instead of `values`: the least and the greatest value to try").byDefault("none"),
+		custom("precision", about{kind: "number"}, func(t *table, _ string) { p.readPrecision(t) }, "with a `range`: how close to the exact value the search must come").byDefault("a hundredth of the range; at least 1 for whole numbers"),
 	}
 }
 
@@ -181,11 +178,11 @@ func (p *Parameter) readKey(t *table, names map[string]int) {
 	}
 }
 
-// readValues reads what the key is set to.
+// readValues reads the values of the key.
 func (p *Parameter) readValues(t *table) {
 	if t.has("range") {
 		if t.has("values") {
-			t.wrong("values", "stands beside range; must be one of both")
+			t.wrong("values", "cannot be combined with range; leave one of them out")
 		}
 		return
 	}
@@ -194,7 +191,7 @@ func (p *Parameter) readValues(t *table) {
 		t.need("values", `["alp", "amp"]`)
 	}
 	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
-		t.wrong("values", "is %s; must be an array of one value or more", kind(v))
+		t.wrong("values", "is %s; must be an array with at least one value", kind(v))
 	}
 	for _, one := range p.Values {
 		switch one.(type) {
@@ -205,7 +202,7 @@ func (p *Parameter) readValues(t *table) {
 	}
 }
 
-// load reads the scenario that is varied.
+// load reads the scenario to vary.
 func (s *Sweep) load(scenario string) error {
 	if name, ok := strings.CutPrefix(scenario, "preset "); ok {
 		for _, p := range Presets() {
@@ -228,7 +225,7 @@ func (s *Sweep) load(scenario string) error {
 	return err
 }
 
-// Points is how many combinations of values there are.
+// Points is the number of combinations of values.
 func (s *Sweep) Points() int {
 	n := 1
 	for _, p := range s.Parameters {
@@ -237,8 +234,8 @@ func (s *Sweep) Points() int {
 	return n
 }
 
-// Values are those of a point, from 0, parameter by parameter. The last
-// parameter turns fastest.
+// Values returns the value of each parameter at a point, counted from 0. The last parameter
+// varies fastest.
 func (s *Sweep) Values(point int) []any {
 	out := make([]any, len(s.Parameters))
 	for i := len(s.Parameters) - 1; i >= 0; i-- {
@@ -261,7 +258,7 @@ func (s *Sweep) Words(point int) string {
 	return b.String()
 }
 
-// Scenario is the scenario of a point. Its traces are not resolved.
+// Scenario returns the scenario of a point. Its traces are not resolved.
 func (s *Sweep) Scenario(point int) (*Scenario, error) {
 	keys := map[string]any{}
 	if _, err := toml.Decode(string(s.toml), &keys); err != nil {
@@ -289,8 +286,8 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 	return out, nil
 }
 
-// set gives a key of a scenario a value. In an array of tables the next word is
-// the name of one of them or, where none has it, a key of all.
+// set gives a key of a scenario a value. In an array of tables, the next word is the name
+// of one of them or, if none has that name, a key of all of them.
 func set(keys map[string]any, path []string, value any) error {
 	word, rest := path[0], path[1:]
 	list, other := inArray(keys[word])
@@ -323,9 +320,8 @@ func set(keys map[string]any, path []string, value any) error {
 	return nil
 }
 
-// Fingerprint tells this sweep from every other: it changes with the texts of
-// the sweep and its scenario and with the names and sizes of the traces and
-// batches of its first point.
+// Fingerprint identifies this sweep. It changes with the texts of the sweep and its
+// scenario, and with the names and sizes of the traces and batches of its first point.
 func (s *Sweep) Fingerprint() (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s%d %s", len(s.text), s.text, len(s.toml), s.toml)

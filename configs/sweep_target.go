@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Target is what a sweep looks for: a bound on a measure that holds for a share of the
+// Target is the target of a sweep: a bound on a measure that must hold for a share of the
 // seeds, and for every VO of the scenario.
 type Target struct {
 	Text    string
 	Measure string  // as report.VOMeasures names it, with its unit
-	AtLeast bool    // or at most
+	AtLeast bool    // else at most
 	Bound   float64 // in the measure's unit
 	Share   float64 // of the seeds, above 0 to 1
 }
@@ -24,15 +24,15 @@ func (t *Target) Met(v float64) bool {
 	return v <= t.Bound
 }
 
-// Search is where the value of a parameter is looked for.
+// Search is the range in which to search for a parameter's value.
 type Search struct {
 	Least, Most float64 // Least < Most
-	Whole       bool    // both are whole numbers in the file: so is what is tried
+	Whole       bool    // both are whole numbers in the file, so only whole numbers are tried
 	Precision   float64 // above 0
 }
 
-// target reads "MEASURE >= VALUE UNIT in SHARE % of seeds". Which measures there are is
-// not known here.
+// target reads "MEASURE >= VALUE UNIT in SHARE % of seeds". It does not know the measures,
+// so it cannot check their names.
 func target(t *table, key string) *Target {
 	text := t.text(key, "")
 	if !t.has(key) || !t.clean(key) {
@@ -61,9 +61,9 @@ func target(t *table, key string) *Target {
 	out.Share /= 100
 	switch {
 	case e1 != nil || math.IsNaN(out.Bound) || math.IsInf(out.Bound, 0):
-		t.wrong(key, "%q is no number", words[0])
+		t.wrong(key, "%q is not a number", words[0])
 	case e2 != nil || !(out.Share > 0 && out.Share <= 1):
-		t.wrong(key, "%q %% of seeds; must be above 0 to 100", of[0])
+		t.wrong(key, "%q %% of seeds; must be above 0 and at most 100", of[0])
 	}
 	out.AtLeast = atLeast
 	out.Measure = strings.TrimSpace(strings.TrimSpace(left) + " " + unit)
@@ -80,13 +80,13 @@ func (s *Sweep) sought(t *table) {
 	}
 	switch {
 	case s.Target == nil && ranges > 0 && t.clean("target"):
-		t.wrong("parameter", "has a range; that needs a target, such as target = \"placed >= 95 %% in 95 %% of seeds\"")
+		t.wrong("parameter", "has a range, which needs a target, such as target = \"placed >= 95 %% in 95 %% of seeds\"")
 	case s.Target != nil && (ranges != 1 || len(s.Parameters) != 1):
-		t.wrong("target", "stands with %d parameters, %d of them with a range; leave it out, or have one parameter, with a range", len(s.Parameters), ranges)
+		t.wrong("target", "needs exactly one parameter, with a range, but there are %d parameters, %d of them with a range; leave it out otherwise", len(s.Parameters), ranges)
 	}
 }
 
-// readRange reads where the value is looked for.
+// readRange reads the range to search.
 func (p *Parameter) readRange(t *table) {
 	v, ok := t.take("range")
 	if !ok {
@@ -126,7 +126,7 @@ func (p *Parameter) readPrecision(t *table) {
 	}
 	switch {
 	case p.Search == nil:
-		t.wrong("precision", "stands without a range; leave it out")
+		t.wrong("precision", "needs a range; leave it out")
 	case !isFloat || !(n > 0) || n < (p.Search.Most-p.Search.Least)/1e6:
 		t.wrong("precision", "is %v; must be a number above 0, at least a millionth of the range", v)
 	default:
@@ -134,7 +134,7 @@ func (p *Parameter) readPrecision(t *table) {
 	}
 }
 
-// Value is a value of the range as TOML has it.
+// Value is a value of the range in the form that TOML has.
 func (r *Search) Value(v float64) any {
 	if r.Whole {
 		return int64(math.Round(v))
@@ -142,7 +142,7 @@ func (r *Search) Value(v float64) any {
 	return v
 }
 
-// At is the sweep with the one value.
+// At returns the sweep with only the value v.
 func (s *Sweep) At(v any) *Sweep {
 	one := *s
 	one.Parameters = []Parameter{s.Parameters[0]}

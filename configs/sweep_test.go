@@ -132,8 +132,8 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"runs = 3\n": "scenario: missing",
-		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "must be one of both",
-		"scenario = \"base.toml\"\n":                                                           "varies at least one key",
+		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "leave one of them out",
+		"scenario = \"base.toml\"\n":                                                           "must vary at least one key",
 		"preset = \"defualt\"\n[[parameter]]\nkey = \"until\"\nvalues = [1]\n":                 `did you mean "default"?`,
 		"scenario = \"absent.toml\"\n[[parameter]]\nkey = \"x\"\nvalues = [1]\n":               "absent.toml: no such file",
 		parameter(`"broker.algorithm"`, `["alp", "amf"]`):                                      `with broker.algorithm = amf:`,
@@ -143,12 +143,12 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 		parameter(`"site"`, `["easy"]`):                                                        `"site" is a table`,
 		parameter(`"site..policy"`, `["easy"]`):                                                "has an empty word",
 		parameter(`3`, `["easy"]`):                                                             "key: is",
-		parameter(`"until"`, `"1d"`):                                                           "an array of one value or more",
-		parameter(`"until"`, `[]`):                                                             "an array of one value or more",
+		parameter(`"until"`, `"1d"`):                                                           "an array with at least one value",
+		parameter(`"until"`, `[]`):                                                             "an array with at least one value",
 		parameter(`"until"`, `[[1]]`):                                                          "strings, numbers or booleans",
 		parameter(`"until"`, `["1d"]`) + "[[parameter]]\nkey = \"until\"\nvalues = [\"2d\"]\n": "varied twice",
-		"runs = 1000000\n" + parameter(`"until"`, `["1d", "2d"]`):                              "take fewer",
-		parameter(`"until"`, "["+strings.Repeat(`"1d",`, 101)+"]") + "[[parameter]]\nkey = \"broker.cycle\"\nvalues = [" + strings.Repeat(`"1h",`, 100) + "]\n": "more than 10000 points",
+		"runs = 1000000\n" + parameter(`"until"`, `["1d", "2d"]`):                              "use fewer",
+		parameter(`"until"`, "["+strings.Repeat(`"1d",`, 101)+"]") + "[[parameter]]\nkey = \"broker.cycle\"\nvalues = [" + strings.Repeat(`"1h",`, 100) + "]\n": "more than 10000 combinations",
 	} {
 		_, err := ReadSweep(sweepFile(t, text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -197,19 +197,19 @@ func TestReadSweep_ATargetNeedsOneRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ head, parameter, want string }{
-		{"", ranged, "that needs a target"},
-		{good, "values = [1000.0]", "leave it out, or have one parameter"},
-		{good, ranged + "\nvalues = [1.0]", "must be one of both"},
+		{"", ranged, "which needs a target"},
+		{good, "values = [1000.0]", "needs exactly one parameter"},
+		{good, ranged + "\nvalues = [1.0]", "leave one of them out"},
 		{good, "range = [2000.0, 1000.0]", "the least first"},
 		{good, "range = [1000.0]", "must be two numbers"},
 		{good, ranged + "\nprecision = 0", "above 0"},
 		{good, ranged + "\nprecision = 1e-9", "a millionth of the range"},
 		{"", "values = [1000.0]\nprecision = 5", "leave it out"},
 		{`target = "placed = 95 in 90 % of seeds"`, ranged, "must be like"},
-		{`target = "placed >= x % in 90 % of seeds"`, ranged, `"x" is no number`},
-		{`target = "placed >= 95 % in 0 % of seeds"`, ranged, "above 0 to 100"},
-		{`target = "placed >= 95 % in 101 % of seeds"`, ranged, "above 0 to 100"},
-		{`target = "placed >= NaN % in 90 % of seeds"`, ranged, "is no number"},
+		{`target = "placed >= x % in 90 % of seeds"`, ranged, `"x" is not a number`},
+		{`target = "placed >= 95 % in 0 % of seeds"`, ranged, "above 0 and at most 100"},
+		{`target = "placed >= 95 % in 101 % of seeds"`, ranged, "above 0 and at most 100"},
+		{`target = "placed >= NaN % in 90 % of seeds"`, ranged, "is not a number"},
 	} {
 		if err := read(c.head, c.parameter); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %s: %v, want %q", c.head, c.parameter, err, c.want)

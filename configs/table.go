@@ -10,10 +10,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// table is a table of a document. Its getters note which keys they were asked
-// for and every value that does not suit; done then reports the keys that
-// nobody asked for. A getter that finds a fault returns the default, so that
-// reading goes on and all problems of a file come out at once.
+// table is a table of a document. Its getters record the keys that they are asked for, and
+// report invalid values; done then reports the keys that no getter was asked for. A getter
+// returns the default for an invalid value, so that reading goes on and reports all
+// problems of a file at once.
 type table struct {
 	doc   *document
 	in    place // the kind of file
@@ -27,7 +27,7 @@ func newTable(t *table, p path, keys map[string]any) *table {
 	return &table{doc: t.doc, in: t.in, path: p, keys: keys, known: map[string]bool{}}
 }
 
-// take returns the value of a key and notes that the key is known.
+// take returns the value of a key and records that the key is known.
 func (t *table) take(key string) (any, bool) {
 	t.known[key] = true
 	v, ok := t.keys[key]
@@ -51,18 +51,17 @@ func (t *table) wrongAt(p path, format string, args ...any) {
 	}
 }
 
-// clean reports whether nothing has been found wrong with the value of a key
-// or in it.
+// clean reports whether no problem was found with the value of a key or inside it.
 func (t *table) clean(key string) bool { return !t.doc.faulty[t.path.key(key)] }
 
 // need reports the key as missing if it is not given; example shows a value.
 func (t *table) need(key, example string) {
 	if !t.has(key) {
-		t.wrong(key, "missing; write for instance %s = %s", key, example)
+		t.wrong(key, "missing; write for example %s = %s", key, example)
 	}
 }
 
-// done reports every key that nobody asked for.
+// done reports every key that no getter was asked for.
 func (t *table) done() {
 	unknown := make([]string, 0, len(t.keys))
 	for k := range t.keys {
@@ -79,7 +78,7 @@ func (t *table) done() {
 		if near := nearest(k, known); near != "" {
 			t.wrong(k, "unknown key; did you mean %s?", near)
 		} else {
-			t.wrong(k, "unknown key; known here are %s", strings.Join(known, ", "))
+			t.wrong(k, "unknown key; must be one of %s", strings.Join(known, ", "))
 		}
 	}
 }
@@ -124,8 +123,8 @@ func (t *table) tables(key string) []*table {
 	return out
 }
 
-// inArray returns the tables of an array, written as [[name]] or inline; nil if v
-// is no array. other is the first element that is no table, -1 if all are.
+// inArray returns the tables of an array, written as [[name]] or inline; nil if v is not an
+// array. other is the index of the first element that is not a table, -1 if all are.
 func inArray(v any) (list []map[string]any, other int) {
 	switch v := v.(type) {
 	case []map[string]any:
@@ -177,7 +176,7 @@ func (t *table) texts(key string) []string {
 		return nil
 	}
 	if len(list) > maxTexts {
-		t.wrong(key, "has %d elements, at most %d are taken", len(list), maxTexts)
+		t.wrong(key, "has %d elements; must have at most %d", len(list), maxTexts)
 		return nil
 	}
 	out := make([]string, 0, len(list))
@@ -196,9 +195,8 @@ func (t *table) texts(key string) []string {
 	return out
 }
 
-// name returns a name that must be given: 1 to 100 bytes, no blanks around it. A
-// name
-// seen before is refused; seen gives the lines.
+// name returns a name that must be given: 1 to 100 bytes, no blanks around it. A name in
+// seen, which holds the lines of names, is refused.
 func (t *table) name(key, example string, seen map[string]int) string {
 	t.need(key, strconv.Quote(example))
 	s := t.text(key, "")
@@ -209,14 +207,14 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	case err != nil:
 		t.wrong(key, "%v", err)
 	case seen[s] > 0:
-		t.wrong(key, "%q is taken by line %d; must be unique", s, seen[s])
+		t.wrong(key, "%q is already used in line %d; must be unique", s, seen[s])
 	default:
 		seen[s] = t.doc.where.lineOf(t.path.key(key))
 	}
 	return s
 }
 
-// title returns the name of a whole file, which need not be given.
+// title returns an optional name that need not be unique.
 func (t *table) title(key, def string) string {
 	if !t.has(key) {
 		return def
@@ -228,13 +226,13 @@ func (t *table) title(key, def string) string {
 func (t *table) oneOf(key, def string, known []string) string {
 	s := t.text(key, def)
 	if !slices.Contains(known, s) {
-		t.wrong(key, "%q is not known; there are %s", s, strings.Join(known, ", "))
+		t.wrong(key, "%q is unknown; must be one of %s", s, strings.Join(known, ", "))
 		return def
 	}
 	return s
 }
 
-// whole returns a whole number of lo to hi.
+// whole returns a whole number from lo to hi.
 func (t *table) whole(key string, def, lo, hi int) int {
 	v, ok := t.take(key)
 	if !ok {
@@ -247,7 +245,7 @@ func (t *table) wholeAt(p path, v any, def, lo, hi int) int {
 	n, ok := v.(int64)
 	switch {
 	case !ok:
-		t.wrongAt(p, "must be a whole number of %d to %d, not %s", lo, hi, kind(v))
+		t.wrongAt(p, "must be a whole number from %d to %d, not %s", lo, hi, kind(v))
 	case n < int64(lo) || n > int64(hi):
 		t.wrongAt(p, "%d is outside %d..%d", n, lo, hi)
 	default:
@@ -256,7 +254,7 @@ func (t *table) wholeAt(p path, v any, def, lo, hi int) int {
 	return def
 }
 
-// share returns a decimal number of lo to hi, in thousandths.
+// share returns a decimal number from lo to hi, in thousandths.
 func (t *table) share(key string, def, lo, hi Thousandths) Thousandths {
 	v, ok := t.take(key)
 	if !ok {
@@ -269,7 +267,7 @@ func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 	n, err := thousandths(v)
 	switch {
 	case err != nil:
-		t.wrongAt(p, "%v; must be a number of %v to %v", err, lo, hi)
+		t.wrongAt(p, "%v; must be a number from %v to %v", err, lo, hi)
 	case n < lo || n > hi:
 		t.wrongAt(p, "%v is outside %v..%v", n, lo, hi)
 	default:
@@ -288,13 +286,13 @@ func (t *table) span(key string, def, lo bourse.Duration) bourse.Duration {
 	return d
 }
 
-// fromTOML is a value of the vocabulary that reads itself.
+// fromTOML is a type of package bourse that can read itself.
 type fromTOML[T any] interface {
 	*T
 	UnmarshalTOML(any) error
 }
 
-// value returns a value of the vocabulary.
+// value returns a value of a type of package bourse.
 func value[T any, P fromTOML[T]](t *table, key string, def T) T {
 	v, ok := t.take(key)
 	if !ok {
@@ -325,7 +323,7 @@ func scalar(v any) bool {
 	return false
 }
 
-// kind names the type of a value as people who write TOML know it.
+// kind names the type of a value in TOML's terms.
 func kind(v any) string {
 	switch v.(type) {
 	case string:

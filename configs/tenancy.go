@@ -9,26 +9,26 @@ import (
 // Tenant is a group of users of a VO.
 type Tenant struct {
 	Name    string
-	Members []string // users; "*": everyone who is in no other
+	Members []string // users; "*": all users who are in no other tenant
 	Terms   bourse.Grants
 }
 
 // maxTenants bounds the tenants of a broker.
 const maxTenants = 1000
 
-// keys lists what a tenant may hold.
+// keys lists the keys of a tenant.
 func (x *Tenant) keys(names, members map[string]int) keys {
 	x.Terms = bourse.Grants{}
 	return slices.Concat(keys{
-		named("name", &x.Name, names, "physics", "the tenant"),
-		texts("members", &x.Members, "its users; \"*\": everyone who is in no other tenant"),
+		named("name", &x.Name, names, "physics", "name of the tenant"),
+		texts("members", &x.Members, "its users; \"*\": all users who are in no other tenant"),
 		rule(func(t *table) {
 			if t.clean("name") && (x.Name == bourse.Nobody || x.Name == bourse.Everyone) {
-				t.wrong("name", "%q is not a name that a tenant may have", x.Name)
+				t.wrong("name", "%q is not a valid name for a tenant", x.Name)
 			}
 			for i, m := range x.Members {
 				if members[m]++; members[m] > 1 {
-					t.wrongAt(t.path.key("members").at(i), "%q is in two tenants, or in one twice; must be in one", m)
+					t.wrongAt(t.path.key("members").at(i), "%q is listed twice; must be in one tenant, once", m)
 				} else if err := bourse.CheckName(m); err != nil {
 					t.wrongAt(t.path.key("members").at(i), "%v", err)
 				}
@@ -37,7 +37,8 @@ func (x *Tenant) keys(names, members map[string]int) keys {
 	}, terms(x.Terms, func(t bourse.Term) bool { return !t.UserOnly }))
 }
 
-// terms are the keys of those terms that are wanted; what is not there is not set.
+// terms lists the keys of the terms that which selects. Terms that are not given are not
+// set.
 func terms(to bourse.Grants, which func(bourse.Term) bool) keys {
 	var list keys
 	for _, x := range bourse.TermList() {
@@ -60,7 +61,7 @@ func terms(to bourse.Grants, which func(bourse.Term) bool) keys {
 	return list
 }
 
-// term reads a term, if it is there and right.
+// term reads a term, if it is given and valid.
 func (t *table) term(key string, x bourse.Term) (v int64, ok bool) {
 	if !t.has(key) {
 		return 0, false
@@ -86,8 +87,8 @@ func (t *table) term(key string, x bourse.Term) (v int64, ok bool) {
 	return v, true
 }
 
-// holders are the tenants of a broker, who is in them, and what users have beside what
-// broker.UserTerms say, in order.
+// holders lists, in order, the tenants of a broker, the members of each, and the terms of
+// users other than those in broker.UserTerms.
 func (b *Broker) holders() []bourse.Holder {
 	var list []bourse.Holder
 	at := func(h bourse.Holder) *bourse.Holder {

@@ -11,27 +11,27 @@ import (
 
 // VO is one of several VOs that a site serves: [[vo]].
 type VO struct {
-	Name     string      // of its certificates
-	Share    Thousandths // of the node-time over ShareSpan that its legs may hold; default 1
+	Name     string      // as in its certificates
+	Share    Thousandths // share of the node-time over ShareSpan that its legs may hold; default 1
 	Listen   Endpoint    // where its brokers reach the site
 	Gossip   Gossip      // its VO is Name
-	TLS      TLS         // of the certificate that its authority has given the site; never plain
-	Accounts []Account   // as whom the work of its users runs, in order of the file
-	LetGo    bool        // it is not heard any more; its legs are kept to their end
+	TLS      TLS         // the certificate that its authority has issued to the site; never plain
+	Accounts []Account   // accounts under which the work of its users runs, in order of the file
+	LetGo    bool        // the site no longer listens to it, but keeps its legs until they end
 }
 
 // maxVOs bounds the [[vo]] tables of a site: each has listeners of its own.
 const maxVOs = 100
 
-// voKeys lists the keys of a site's process that serves several VOs.
+// voKeys lists the keys of a site that serves several VOs.
 func (s *SiteProcess) voKeys() keys {
 	return keys{
-		each("vo", &s.VOs, maxVOs, func(v *VO) keys { return v.keys(s) }, "VOs that trust each other in nothing, one or more, in place of [listen] and [gossip]. "+
+		each("vo", &s.VOs, maxVOs, func(v *VO) keys { return v.keys(s) }, "one or more VOs that do not trust each other, instead of [listen] and [gossip]. "+
 			"Brokers and users are VO/NAME in all other tables, logs and metrics"),
 	}
 }
 
-// keys lists what a [[vo]] may hold.
+// keys lists the keys of [[vo]].
 func (v *VO) keys(s *SiteProcess) keys {
 	beside := func(to *string, name func() string) key {
 		return rule(func(t *table) {
@@ -42,19 +42,19 @@ func (v *VO) keys(s *SiteProcess) keys {
 	}
 	plain := func(name string) func() string { return func() string { return name } }
 	return keys{
-		title("name", &v.Name, "", "of its certificates").must(`"atlas"`),
+		title("name", &v.Name, "", "name of the VO, as in its certificates").must(`"atlas"`),
 		rule(func(t *table) {
 			if t.clean("name") && strings.ContainsAny(v.Name, "/\\:# ") || v.Name == "." || v.Name == ".." {
 				t.wrong("name", "%q: must be the name of a VO, such as atlas", v.Name)
 			}
 			v.Gossip.VO = v.Name
 		}),
-		share("share", &v.Share, One, 0, One, "most of the node-time of `share_span` that its legs may hold"),
-		boolean("let_go", &v.LetGo, false, "its brokers are not heard any more; its legs are kept to their end. Take the table out when they are over"),
-		file("ca", &v.TLS.Authority, "", "its authority's certificate").byDefault("`VO/ca.pem`"),
-		file("certificate", &v.TLS.Certificate, "", "that its authority has given the site").byDefault("`VO/site-NAME.pem`"),
-		file("key", &v.TLS.Key, "", "its private key").byDefault("`VO/site-NAME.key`"),
-		file("revoked", &v.TLS.Revoked, "", "what is not trusted any more; need not exist").byDefault("`VO/revoked.txt`"),
+		share("share", &v.Share, One, 0, One, "share of the node-time of `share_span` that its legs may hold"),
+		boolean("let_go", &v.LetGo, false, "no longer listen to its brokers, but keep its legs until they end. Remove the table when they have ended"),
+		file("ca", &v.TLS.Authority, "", "certificate of its authority").byDefault("`VO/ca.pem`"),
+		file("certificate", &v.TLS.Certificate, "", "certificate that its authority has issued to the site").byDefault("`VO/site-NAME.pem`"),
+		file("key", &v.TLS.Key, "", "private key of that certificate").byDefault("`VO/site-NAME.key`"),
+		file("revoked", &v.TLS.Revoked, "", "list of revoked certificates; need not exist").byDefault("`VO/revoked.txt`"),
 		beside(&v.TLS.Authority, plain("ca.pem")),
 		beside(&v.TLS.Certificate, func() string { return "site-" + s.Name + ".pem" }),
 		beside(&v.TLS.Key, func() string { return "site-" + s.Name + ".key" }),
@@ -66,19 +66,19 @@ func (v *VO) keys(s *SiteProcess) keys {
 				}
 			}
 		}),
-		option("listen", func() keys { return v.Listen.keys(false) }, "where its brokers reach the site; must be given"),
+		option("listen", func() keys { return v.Listen.keys(false) }, "address at which its brokers reach the site; must be given"),
 		option("gossip", func() keys {
 			return slices.Concat(v.Gossip.pool(false), keys{
-				file("key", &v.Gossip.Key, "", "the keys that its gossip is sealed with").byDefault("`VO/gossip.key`"),
+				file("key", &v.Gossip.Key, "", "keys that encrypt its gossip").byDefault("`VO/gossip.key`"),
 				beside(&v.Gossip.Key, plain("gossip.key")),
 			})
 		}, "how its agents find each other; must be given"),
-		each("account", &v.Accounts, maxAccounts, (*Account).keys, "as which local account the work of its users runs: the first that fits. A user whom none fits is refused"),
+		each("account", &v.Accounts, maxAccounts, (*Account).keys, "local account under which the work of its users runs: the first table that matches the user. A user without a match is refused"),
 	}
 }
 
-// severalVOs checks that what is of one VO does not stand beside the tables of several,
-// and that these do not get in each other's way.
+// severalVOs checks that keys for a single VO are not combined with [[vo]] tables, and that
+// these do not conflict with each other.
 func (s *SiteProcess) severalVOs(t *table) {
 	if len(s.VOs) == 0 {
 		return
@@ -87,7 +87,7 @@ func (s *SiteProcess) severalVOs(t *table) {
 		{"listen", "listen of [[vo]]"}, {"gossip", "gossip of [[vo]]"}, {"vo_share", "share of [[vo]]"}, {"vo_shares", "share of [[vo]]"}, {"account", "[[vo.account]]"},
 	} {
 		if t.has(x.key) {
-			t.wrong(x.key, "is for a site of one VO; beside [[vo]] write %s", x.instead)
+			t.wrong(x.key, "is for a site with one VO; with [[vo]] tables use %s", x.instead)
 		}
 	}
 	switch {
@@ -95,32 +95,32 @@ func (s *SiteProcess) severalVOs(t *table) {
 	case !t.has("disclose"):
 		s.SLA.Disclose = sla.Prices
 	case s.SLA.Disclose == sla.Full:
-		t.wrong("disclose", `"full" shows the names of others' jobs; beside [[vo]] it must be prices or closed`)
+		t.wrong("disclose", `"full" shows the names of others' jobs; with [[vo]] tables it must be prices or closed`)
 	}
 	if s.TLS.Plain {
-		t.wrong("tls", "is plain; VOs that trust each other in nothing need certificates")
+		t.wrong("tls", "is plain; VOs that do not trust each other need certificates")
 	}
 	s.shareOut()
 	if !slices.ContainsFunc(s.VOs, func(v VO) bool { return !v.LetGo }) {
-		t.wrong("vo", "all are let go; one must be served, and a site that is to take nothing new is drained")
+		t.wrong("vo", "all are let go; at least one must be served (to make a site accept nothing new, drain it)")
 	}
 	names, taken := map[string]bool{}, map[string]bool{}
 	for i := range s.VOs {
 		v, at := &s.VOs[i], t.path.key("vo").at(i)
 		if names[v.Name] {
-			t.wrongAt(at.key("name"), "%q stands here twice", v.Name)
+			t.wrongAt(at.key("name"), "%q appears twice", v.Name)
 		}
 		names[v.Name] = true
 		for _, x := range []struct{ key, address string }{{"listen", v.Listen.Address}, {"gossip", v.Gossip.Address}} {
 			if x.address != "" && taken[x.address] {
-				t.wrongAt(at.key(x.key).key("address"), "%q is taken above; each VO has listeners of its own", x.address)
+				t.wrongAt(at.key(x.key).key("address"), "%q is already used above; each VO needs its own addresses", x.address)
 			}
 			taken[x.address] = true
 		}
 	}
 }
 
-// shareOut makes the shares of the VOs those of the site.
+// shareOut copies the shares of the VOs into the site's VOShares.
 func (s *SiteProcess) shareOut() {
 	s.Site.VOShares = nil
 	for i := range s.VOs {
@@ -129,8 +129,8 @@ func (s *SiteProcess) shareOut() {
 	slices.SortFunc(s.Site.VOShares, func(a, b VOShare) int { return strings.Compare(a.VO, b.VO) })
 }
 
-// Mapping lists as which local account work runs, by the names that the site knows users
-// by; the first that fits holds.
+// Mapping lists the local accounts of users, by the names that the site uses for users. The
+// first match counts.
 func (s *SiteProcess) Mapping() []Account {
 	list := slices.Clone(s.Accounts)
 	for i := range s.VOs {

@@ -59,17 +59,17 @@ func TestVO_WhatIsOfOneVOOrInTheWayOfAnotherIsRefused(t *testing.T) {
 	last := func(s string) string { return sharedProcess + s }
 	first := func(s string) string { return s + "\n" + sharedProcess }
 	for _, c := range []struct{ text, wrong string }{
-		{last("[gossip]\naddress = \"10.0.0.5:7421\"\nvo = \"lhcb\"\n"), "is for a site of one VO; beside [[vo]] write gossip of [[vo]]"},
-		{last("[listen]\naddress = \"10.0.0.5:7421\"\n"), "write listen of [[vo]]"},
-		{first("vo_share = 0.5"), "write share of [[vo]]"},
-		{last("[tls]\nplain = true\n"), "VOs that trust each other in nothing need certificates"},
-		{strings.Replace(sharedProcess, `"cms"`, `"atlas"`, 1), "stands here twice"},
+		{last("[gossip]\naddress = \"10.0.0.5:7421\"\nvo = \"lhcb\"\n"), "is for a site with one VO; with [[vo]] tables use gossip of [[vo]]"},
+		{last("[listen]\naddress = \"10.0.0.5:7421\"\n"), "use listen of [[vo]]"},
+		{first("vo_share = 0.5"), "use share of [[vo]]"},
+		{last("[tls]\nplain = true\n"), "VOs that do not trust each other need certificates"},
+		{strings.Replace(sharedProcess, `"cms"`, `"atlas"`, 1), "appears twice"},
 		{strings.Replace(sharedProcess, `"cms"`, `"a/b"`, 1), "must be the name of a VO"},
-		{strings.Replace(sharedProcess, "10.0.0.5:7411", "10.0.0.5:7401", 1), "is taken above"},
-		{strings.Replace(sharedProcess, "10.0.0.5:7411", "10.0.0.5:7400", 1), "is taken above"},
+		{strings.Replace(sharedProcess, "10.0.0.5:7411", "10.0.0.5:7401", 1), "is already used above"},
+		{strings.Replace(sharedProcess, "10.0.0.5:7411", "10.0.0.5:7400", 1), "is already used above"},
 		{strings.Replace(sharedProcess, `listen = { address = "10.0.0.5:7400" }`, "", 1), "listen: missing"},
-		{last("[cluster]\nkind = \"local\"\n"), "nobody's work would be taken"},
-		{last("[[vo.account]]\nuser = \"*\"\nas = \"pool\"\n"), "has a meaning only with [cluster]"},
+		{last("[cluster]\nkind = \"local\"\n"), "all work would be refused"},
+		{last("[[vo.account]]\nuser = \"*\"\nas = \"pool\"\n"), "needs [cluster]"},
 		{first(`policy = "sla-edf"` + "\ndisclose = \"full\""), "shows the names of others"},
 	} {
 		_, err := ParseSiteProcess("north.toml", []byte(c.text))

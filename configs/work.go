@@ -11,21 +11,21 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// workKeys lists the keys of what a job runs.
+// workKeys lists the keys about what a job runs.
 func (j *Job) workKeys() keys {
 	w := &bourse.Work{}
 	runs := &condition{text: "with a command or a script", holds: func(t *table) bool { return t.has("command") || t.has("script") }}
 	return keys{
 		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", bourse.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
-			"what it runs on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
+			"what to run on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
 		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", bourse.MaxScript)}, func(t *table, key string) { w.Script = t.program(key) },
-			"in place of a command: a file that begins with #!, read by whoever submits and sent with the job"),
+			"instead of a command: a file that begins with #!, which is read at submission and sent with the job"),
 		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", bourse.MaxEnv)}, func(t *table, name string) {
 			w.Env = append(w.Env, bourse.EnvVar{Name: name, Value: t.raw(name)})
-		}, "variables of its environment").when(runs),
-		text("workdir", &w.Dir, "", "the folder that it begins in, on the cluster").byDefault("where the cluster keeps its output").when(runs),
-		text("output", &w.Output, "", "the file that its output goes to, in that folder or below; %j is the job, %l the leg").byDefault("where the cluster keeps it").when(runs),
-		boolean("rendezvous", &w.Rendezvous, false, "its first site has a place where its parts tell each other their addresses").when(runs),
+		}, "environment variables").when(runs),
+		text("workdir", &w.Dir, "", "folder on the cluster in which it starts").byDefault("where the cluster keeps its output").when(runs),
+		text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").byDefault("chosen by the cluster").when(runs),
+		boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its parts exchange their addresses").when(runs),
 		rule(func(t *table) {
 			j.Runs = runs.holds(t)
 			if !j.Runs || t.in == inScenario && t.has("script") { // a simulation reads no scripts
@@ -45,7 +45,7 @@ func (j *Job) workKeys() keys {
 	}
 }
 
-// words returns an array of strings of any characters: arguments of a program.
+// words returns an array of strings with any characters: arguments of a program.
 func (t *table) words(key string) []string {
 	v, ok := t.take(key)
 	if !ok {
@@ -68,7 +68,7 @@ func (t *table) words(key string) []string {
 	return out
 }
 
-// raw returns a string of any characters.
+// raw returns a string with any characters.
 func (t *table) raw(key string) string {
 	v, _ := t.take(key)
 	s, ok := v.(string)
@@ -78,8 +78,7 @@ func (t *table) raw(key string) string {
 	return s
 }
 
-// program returns the text of a file that is to be sent; a simulation does not open
-// it.
+// program returns the text of a script file. A simulation does not open the file.
 func (t *table) program(key string) string {
 	name := t.file(key, "", filepath.Dir(t.doc.file))
 	if name == "" || t.in == inScenario {
@@ -94,7 +93,7 @@ func (t *table) program(key string) string {
 	return text
 }
 
-// readProgram reads a file up to a byte more than a script may have.
+// readProgram reads a script file.
 func readProgram(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -103,9 +102,9 @@ func readProgram(name string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no file", name)
+		return "", fmt.Errorf("%s is not a regular file", name)
 	case info.Size() > bourse.MaxScript:
-		return "", fmt.Errorf("%s has %d bytes, at most %d are taken; have it call what is longer on the cluster", name, info.Size(), bourse.MaxScript)
+		return "", fmt.Errorf("%s has %d bytes; must have at most %d: make it call a longer program on the cluster", name, info.Size(), bourse.MaxScript)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -116,8 +115,8 @@ func readProgram(name string) (string, error) {
 	return string(text), err
 }
 
-// Ignored says in a line that a simulation runs none of the work of a broker's jobs;
-// "" if none of them has any.
+// Ignored says in one line that a simulation does not run the work of a broker's jobs; ""
+// if no job has any.
 func (b *Broker) Ignored() string {
 	n, first := 0, ""
 	for i := range b.Jobs {
@@ -133,5 +132,5 @@ func (b *Broker) Ignored() string {
 	case 1:
 		return fmt.Sprintf("broker %q: job %q has a command or a script, which a simulation does not run", b.Name, first)
 	}
-	return fmt.Sprintf("broker %q: %d jobs, %q first, have a command or a script, which a simulation does not run", b.Name, n, first)
+	return fmt.Sprintf("broker %q: %d jobs, the first is %q, have a command or a script, which a simulation does not run", b.Name, n, first)
 }

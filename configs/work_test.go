@@ -50,11 +50,11 @@ func TestWork_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		{`command = ["sh", 1]`, "command", "must be a string, not a whole number"},
 		{`command = []`, "command", "names no program"},
 		{`script = "none.sh"`, "script", "there is no file none.sh"},
-		{fmt.Sprintf("script = %q", long), "script", "has 70010 bytes, at most 65536 are taken"},
-		{fmt.Sprintf("script = %q", dir), "script", "is no file"},
-		{`workdir = "/scratch"`, "workdir", "has a meaning only with a command or a script"},
-		{`env = { A = "1" }`, "env", "has a meaning only with a command or a script"},
-		{`rendezvous = true`, "rendezvous", "has a meaning only with a command or a script"},
+		{fmt.Sprintf("script = %q", long), "script", "has 70010 bytes; must have at most 65536"},
+		{fmt.Sprintf("script = %q", dir), "script", "is not a regular file"},
+		{`workdir = "/scratch"`, "workdir", "can be used only with a command or a script"},
+		{`env = { A = "1" }`, "env", "can be used only with a command or a script"},
+		{`rendezvous = true`, "rendezvous", "can be used only with a command or a script"},
 	} {
 		cases = append(cases, refusal{name: c.line, old: `ready = "1h"`, new: c.line, key: "job." + c.key, text: c.text})
 	}

@@ -14,31 +14,31 @@ const maxJobs = 10_000_000
 // Range is an inclusive range, Lo <= Hi.
 type Range[T any] struct{ Lo, Hi T }
 
-// Workload is a site's own jobs: the records of a trace or the draws of a
-// model. The jobs that a seed draws differ; nothing else here does.
+// Workload describes a site's local jobs: the records of a trace, or draws from a model,
+// which differ from seed to seed.
 type Workload struct {
 	Trace      string                 // file in SWF or GWF, see Scenario.ResolveTraces; "" for a model
 	Model      string                 // "lublin" or "uniform"; "" for a trace
 	Days       bourse.Duration        // span of submits from the first record or draw, above 0; default: the scenario's until
-	Processors int                    // size of the machine it was made for; default: the nodes of the largest group
-	Skip       int                    // trace: records of the file to pass over first; default 0
+	Processors int                    // size of the machine that it was made for; default: the nodes of the largest group
+	Skip       int                    // trace: records to skip at the start of the file; default 0
 	Partition  int                    // trace: only the records of this partition; default 0: all
-	NeverRan   string                 // trace: "drop" (default) records that never ran, or run them for "zero"
-	Copy       Thousandths            // trace: share of the jobs doubled, 0..1; default 0
-	Load       Thousandths            // model: offered node-seconds over capacity, .001..10; default 0: as the model, or Jobs, has it
-	Jobs       int                    // model: at most so many jobs; default 0: as many as the days bring
+	NeverRan   string                 // trace: "drop" (default) records that never ran, or give them a run time of "zero"
+	Copy       Thousandths            // trace: share of the jobs that are doubled, 0..1; default 0
+	Load       Thousandths            // model: offered node-seconds over capacity, .001..10; default 0: given by the model, or by Jobs
+	Jobs       int                    // model: most jobs to draw; default 0: as many as come in Days
 	Nodes      Range[int]             // uniform: default 1..16
 	Length     Range[bourse.Duration] // uniform: default 10m..4h, log-uniform
-	Queues     map[int]int            // trace: its queue numbers to indices into the site's Queues; others go to 0
+	Queues     map[int]int            // trace: from its queue numbers to indices into the site's Queues; others go to 0
 
-	// Of a site's process: SpeedUp is how many times shorter submits, runs and
-	// estimates are than the trace or model has them, .001..100,000, default 1;
-	// Seed is that of its draws, default 1. Of a scenario's site both are 0.
+	// Only in a site's process: SpeedUp divides the submits, runs and estimates of the trace
+	// or model, .001..100,000, default 1; Seed is the seed of its draws, default 1. In a
+	// scenario both are 0.
 	SpeedUp Thousandths
 	Seed    uint64
 }
 
-// What the keys of a workload depend on.
+// Conditions for the keys of a workload.
 var (
 	withTrace   = &condition{text: "with a trace", holds: ofTrace}
 	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
@@ -51,37 +51,37 @@ func ofTrace(t *table) bool {
 	return given && v != ""
 }
 
-// keys lists what the workload of a site may hold. duration is how long it lasts if
-// nothing is said: at a site's process as long as its trace, or for ever.
+// keys lists the keys of a site's workload. duration is the default of days: in a site's
+// process as long as its trace, or for ever.
 func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
 	for _, g := range site.Groups {
 		w.Processors = max(w.Processors, g.Nodes)
 	}
-	const elsewhere = "has a meaning only in the file of a site's process; leave the key out"
+	const elsewhere = "can be used only in the file of a site's process; leave the key out"
 	models := []string{"lublin", "uniform"}
 	return keys{
-		share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "submissions, runs and estimates are so many times shorter").only(inProcess, elsewhere),
-		whole("seed", &w.Seed, 1, 0, 1<<53, "of the draws").only(inProcess, elsewhere),
+		share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").only(inProcess, elsewhere),
+		whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").only(inProcess, elsewhere),
 		days("days", &w.Days, duration, "span of submissions").byDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
 		whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").byDefault("the nodes of the largest group"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "file in SWF or GWF; or a `model`"),
-		custom("model", about{kind: "word", words: models}, withSource, "what draws the jobs; or a `trace`"),
-		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records of the file to pass over first").when(withTrace),
-		whole("partition", &w.Partition, 0, 1, 1_000_000, "only the records of this partition").byDefault("all").when(withTrace),
-		word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "records that never ran are left out, or run for 0s").when(withTrace),
-		share("copy", &w.Copy, 0, 0, One, "share of the jobs that come twice").when(withTrace),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF or GWF; or a `model`"),
+		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
+		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
+		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
+		word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "drop records that never ran, or give them a run time of zero").when(withTrace),
+		share("copy", &w.Copy, 0, 0, One, "share of the jobs that are doubled").when(withTrace),
 		custom("queues", about{kind: "names of [[queue]] by number"}, func(t *table, _ string) { w.Queues = t.queueMap(site.Queues) },
-			"the queues that a trace's queue numbers stand for").byDefault("the queue without a name").when(withTrace),
-		share("load", &w.Load, 0, 1, 10*One, "node-time asked for, over what there is").byDefault("as the model, or `jobs`, has it").when(copyHasLoad),
-		whole("jobs", &w.Jobs, 0, 1, maxJobs, "at most so many").byDefault("as many as the days bring").when(withModel),
-		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "drawn evenly").when(withModel, withUniform),
-		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "drawn evenly in its logarithm; above 0").when(withModel, withUniform),
+			"the queue for each queue number of the trace").byDefault("the queue without a name").when(withTrace),
+		share("load", &w.Load, 0, 1, 10*One, "offered node-time over capacity").byDefault("given by the model, or by `jobs`").when(copyHasLoad),
+		whole("jobs", &w.Jobs, 0, 1, maxJobs, "most jobs to draw").byDefault("as many as come in `days`").when(withModel),
+		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel, withUniform),
+		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel, withUniform),
 		rule(aboveZero(&w.Length)),
 		rule(w.enough),
 	}
 }
 
-// enough reports what says too little of how many jobs come.
+// enough reports keys that do not determine the number of jobs.
 func (w *Workload) enough(t *table) {
 	if w.Model == "uniform" && !t.has("load") && !t.has("jobs") {
 		t.wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
@@ -93,81 +93,79 @@ func (w *Workload) enough(t *table) {
 		w.Trace = within(filepath.Dir(t.doc.file), w.Trace)
 	}
 	if w.Model == "uniform" && !t.has("load") && !t.has("days") {
-		t.wrong("days", "missing; over how many days do the jobs come? Or write load in place of jobs")
+		t.wrong("days", "missing; give the days over which the jobs are submitted, or load instead of jobs")
 	}
 }
 
 // withSource is the model of a workload, which is read with its trace.
 func withSource(t *table, key string) { t.has(key) }
 
-// VOWorkload is the jobs of a broker: draws of the uniform model, or the
-// records of a trace with prices and deadlines added.
+// VOWorkload describes the jobs of a broker: draws from the uniform model, or the records
+// of a trace with prices and deadlines added.
 type VOWorkload struct {
 	Trace          string                    // file in SWF or GWF, see Scenario.ResolveTraces; "" for a model
 	Model          string                    // "uniform"; "" for a trace
 	Days           bourse.Duration           // span of submits, above 0; default: the scenario's until
-	Jobs           int                       // how many; a trace: at most so many, default 0: all of its days
-	Skip           int                       // trace: records of the file to pass over first; default 0
+	Jobs           int                       // number of jobs; trace: at most, default 0: all in Days
+	Skip           int                       // trace: records to skip at the start of the file; default 0
 	Partition      int                       // trace: only the records of this partition; default 0: all
 	Nodes          Range[int]                // uniform: default 1..16
 	Length         Range[bourse.Duration]    // uniform: default 10m..4h, log-uniform
-	MinPerformance Range[bourse.Performance] // drawn uniform; default .5..1
-	MaxPrice       Range[Thousandths]        // drawn uniform, as a multiple of Scenario.MeanPrice; default 1..2
+	MinPerformance Range[bourse.Performance] // drawn uniformly; default .5..1
+	MaxPrice       Range[Thousandths]        // drawn uniformly, as a multiple of Scenario.MeanPrice; default 1..2
 	Deadline       bourse.Duration           // after the submit; default: the broker's horizon
 
-	// Flexible is how much later than agreed a job on one site may start, drawn
-	// evenly; default 0..0. Fix and Alternatives are those of Job.
+	// Flexible is how much later than agreed a job on one site may start, drawn uniformly;
+	// default 0..0. Fix and Alternatives are as in Job.
 	Flexible          Range[bourse.Duration]
 	Fix, Alternatives Thousandths
 
-	// Ahead is how long before it may start a job is submitted; default 0.
+	// Ahead is the time from a job's submission to its earliest start; default 0.
 	Ahead bourse.Duration
 
-	// Run is what a job really takes, over its length, drawn evenly; default 1..1. Of a
-	// trace it is so much of what the trace says that it takes.
+	// Run is a job's real run time over its length, drawn uniformly; default 1..1. For a
+	// trace it is relative to the run time in the trace.
 	Run Range[Thousandths]
 
-	// Cancel and Modify are the shares of the jobs that their user gives up, or asks to
-	// have longer or shorter, once they have a window: CancelAt and ModifyAt of the time
-	// until its start have passed then, drawn evenly, and ModifyLength is the new length
-	// over the old one.
+	// Cancel and Modify are the shares of jobs with a window that their users cancel, or
+	// whose length they change. CancelAt and ModifyAt say when, as shares of the time from
+	// the booking to the start, drawn uniformly. ModifyLength is the new length over the old.
 	Cancel, Modify                   Thousandths
 	CancelAt, ModifyAt, ModifyLength Range[Thousandths]
 }
 
-// keys lists what a [broker.workload] may hold. until is 0 where there is no
-// scenario around.
+// keys lists the keys of [broker.workload]. until is 0 outside a scenario.
 func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
-	const wishes = "is for scenarios; the users of a broker's process speak for themselves"
+	const wishes = "is only for scenarios; a broker's process has real users"
 	models := []string{"uniform"}
 	return keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "file in SWF or GWF, whose jobs get prices and deadlines; or a `model`"),
-		custom("model", about{kind: "word", words: models}, withSource, "what draws the jobs; or a `trace`"),
-		between("min_performance", &w.MinPerformance, Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit}, "what a job asks of a node at least, drawn evenly"),
-		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "what it pays per node-hour at most, in mean prices of the sites, drawn evenly"),
-		span("deadline", &w.Deadline, horizon, bourse.Second, "after the submission").byDefault("the broker's `horizon`"),
-		between("flexible", &w.Flexible, Range[bourse.Duration]{}, "how much later than agreed a job on one site may start, drawn evenly"),
-		share("fix", &w.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
-		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
-		span("ahead", &w.Ahead, 0, 0, "how long before it may start a job is submitted"),
-		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "what a job really takes, over its length, drawn evenly; of a trace over what the trace says"),
-		share("cancel", &w.Cancel, 0, 0, One, "the share of the jobs with a window that their user gives up").only(inScenario, wishes),
-		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when, over the time from the booking to the start, drawn evenly").only(inScenario, wishes),
-		share("modify", &w.Modify, 0, 0, One, "the share of the jobs with a window whose user asks for another length").only(inScenario, wishes),
-		factors("modify_at", &w.ModifyAt, Range[Thousandths]{0, One}, 0, One, "when, as `cancel_at`").only(inScenario, wishes),
-		factors("modify_length", &w.ModifyLength, Range[Thousandths]{One / 2, 3 * One / 2}, 1, 100*One, "the new length over the old one, drawn evenly").only(inScenario, wishes),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF or GWF, whose jobs get prices and deadlines; or a `model`"),
+		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
+		between("min_performance", &w.MinPerformance, Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit}, "least performance of a job's nodes, drawn uniformly"),
+		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),
+		span("deadline", &w.Deadline, horizon, bourse.Second, "time from submission to deadline").byDefault("the broker's `horizon`"),
+		between("flexible", &w.Flexible, Range[bourse.Duration]{}, "how much later than agreed a job on one site may start, drawn uniformly"),
+		share("fix", &w.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
+		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
+		span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
+		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "real run time of a job over its length, drawn uniformly; for a trace, over the run time in the trace"),
+		share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").only(inScenario, wishes),
+		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").only(inScenario, wishes),
+		share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").only(inScenario, wishes),
+		factors("modify_at", &w.ModifyAt, Range[Thousandths]{0, One}, 0, One, "when they do, as for `cancel_at`").only(inScenario, wishes),
+		factors("modify_length", &w.ModifyLength, Range[Thousandths]{One / 2, 3 * One / 2}, 1, 100*One, "new length over the old one, drawn uniformly").only(inScenario, wishes),
 		rule(func(t *table) {
 			if withModel.holds(t) {
 				t.need("jobs", "200")
 			}
 		}),
-		whole("jobs", &w.Jobs, 0, 1, maxJobs, "how many; of a trace at most so many").byDefault("of a trace all of its days, of a model none: it must be given"),
-		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "drawn evenly").when(withModel),
-		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "drawn evenly in its logarithm; above 0").when(withModel),
+		whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").byDefault("with a trace all in `days`; with a model it must be given"),
+		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel),
+		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel),
 		rule(aboveZero(&w.Length)),
-		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records of the file to pass over first").when(withTrace),
-		whole("partition", &w.Partition, 0, 1, 1_000_000, "only the records of this partition").byDefault("all").when(withTrace),
+		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
+		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
 	}
 }
 
@@ -184,7 +182,7 @@ func aboveZero(length *Range[bourse.Duration]) func(*table) {
 func (t *table) source(models []string) (trace, model string) {
 	switch {
 	case t.has("trace") && t.has("model"):
-		t.wrong("model", "a workload is of a trace or of a model, not both")
+		t.wrong("model", "cannot be combined with a trace; leave one of them out")
 	case t.has("trace"):
 		if t.text("trace", "") == "" && t.clean("trace") {
 			t.wrong("trace", "is empty; must be the name of a trace file")
@@ -198,8 +196,8 @@ func (t *table) source(models []string) (trace, model string) {
 	return t.text("trace", "trace"), ""
 }
 
-// queueMap reads the table that sends a trace's queue numbers to the site's
-// queues: queues = { 1 = "express" }.
+// queueMap reads the table that maps a trace's queue numbers to the site's queues: queues =
+// { 1 = "express" }.
 func (t *table) queueMap(queues []Queue) map[int]int {
 	m := t.table("queues")
 	if m == nil {

@@ -20,8 +20,8 @@ func share(who Caller, all int) int {
 	return max(all/part, 1)
 }
 
-// A body that arrives more slowly than this is cut off: it has bodyGrace, and one
-// second more for every bodyRate bytes that have arrived.
+// The time in which a body must arrive: bodyGrace, plus one second for every bodyRate bytes
+// that have arrived.
 const (
 	bodyGrace = 5 * time.Second
 	bodyRate  = 64 << 10
@@ -36,11 +36,11 @@ type admission struct {
 	conns   connections
 }
 
-// before stands in front of a handler and admits requests. It identifies the caller
-// of each one, so that a revoked certificate is refused on an open connection too; it
-// bounds the requests of one caller and of all; and it cuts slow bodies off. Event
-// streams have bounds of their own. Health and metrics are never turned away by these
-// bounds, and health needs no certificate role.
+// before wraps a handler and admits requests. It identifies the caller of each request, so
+// that a revoked certificate is refused on an open connection too; it bounds the requests
+// of one caller and of all; and it cuts off slow bodies. Event streams have bounds of their
+// own. These bounds never turn away requests for health and metrics, and health needs no
+// certificate role.
 func (a *admission) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -55,7 +55,7 @@ func (a *admission) before(next http.Handler) http.Handler {
 		who, err := a.identify(r)
 		if err != nil {
 			a.count.denied.Inc()
-			w.Header().Set("Connection", "close") // nothing that comes on it would be answered
+			w.Header().Set("Connection", "close") // later requests on it would be refused too
 			refuse(w, err)
 			return
 		}
@@ -70,7 +70,7 @@ func (a *admission) before(next http.Handler) http.Handler {
 			return
 		}
 		if !a.callers.enter(who, share(who, a.opt.Limits.Requests)) {
-			a.crowded(w, r, http.StatusTooManyRequests, "you have too many requests under way; try again in a second")
+			a.crowded(w, r, http.StatusTooManyRequests, "you have too many requests in progress; try again in a second")
 			return
 		}
 		defer a.callers.leave(who)
@@ -84,7 +84,7 @@ func (a *admission) before(next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a caller whom nothing identifies, or who may not call.
+// refuse answers a caller who is unidentified, or who may not call.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusForbidden
 	if errors.As(err, &unknownCaller{}) {
@@ -94,7 +94,7 @@ func refuse(w http.ResponseWriter, err error) {
 	sendProblem(w, status, err.Error())
 }
 
-// crowded answers that a bound is reached. It does not wait for the body.
+// crowded answers that a bound is reached, without waiting for the body.
 func (a *admission) crowded(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	a.count.busy.Inc()
 	if r.ContentLength != 0 {
@@ -104,11 +104,11 @@ func (a *admission) crowded(w http.ResponseWriter, r *http.Request, status int, 
 	sendProblem(w, status, detail)
 }
 
-// identify says who is asking, or why they may not.
+// identify returns the caller, or why they may not call.
 func (a *admission) identify(r *http.Request) (Caller, error) {
 	who, err := a.opt.Identify(r)
 	if err == nil && who.Role != User && who.Role != Operator {
-		err = errors.New("a certificate of the role user or operator must be shown; see bourse ca issue --help")
+		err = errors.New("a certificate with the role user or operator is required; see bourse ca issue --help")
 	}
 	return who, err
 }
@@ -119,7 +119,7 @@ type tally struct {
 	have map[Caller]int
 }
 
-// enter takes one more for a caller, unless the caller has the most already.
+// enter counts one more for a caller, unless the caller already has the most allowed.
 func (t *tally) enter(who Caller, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,7 +133,7 @@ func (t *tally) enter(who Caller, most int) bool {
 	return true
 }
 
-// leave gives one back.
+// leave counts one less.
 func (t *tally) leave(who Caller) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,8 +142,8 @@ func (t *tally) leave(who Caller) {
 	}
 }
 
-// connections knows whose each open connection is, from its first request on. One
-// without a request is closed within seconds by the server's timeouts.
+// connections knows the caller of each open connection, from its first request on. The
+// server's timeouts close a connection without requests within seconds.
 type connections struct {
 	tally
 
@@ -153,7 +153,7 @@ type connections struct {
 // connection is one of them.
 type connection struct {
 	mu  sync.Mutex
-	who *Caller // nil: nobody's yet
+	who *Caller // nil: unknown yet
 }
 
 type connectionKey struct{}
@@ -180,8 +180,8 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// claim makes the connection of a request its caller's, unless the caller has the
-// most already.
+// claim assigns a request's connection to its caller, unless the caller already has the most
+// allowed.
 func (c *connections) claim(ctx context.Context, who Caller, most int) bool {
 	x, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {

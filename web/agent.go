@@ -20,7 +20,7 @@ type agent struct {
 	base  context.Context // ends with the server
 }
 
-// view calls f in a turn of the agent, or returns the problem to answer with.
+// view calls f in a turn of the agent. An error is the problem to answer with.
 func (a *agent) view(ctx context.Context, f func(bourse.Time, agents.Agent)) error {
 	ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
 	defer cancel()
@@ -30,8 +30,8 @@ func (a *agent) view(ctx context.Context, f func(bourse.Time, agents.Agent)) err
 	return nil
 }
 
-// ask hands the agent a message in the caller's name, or returns the problem to
-// answer with.
+// ask sends the agent a message in the caller's name. An error is the problem to answer
+// with.
 func (a *agent) ask(ctx context.Context, m agents.Message) (agents.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
 	defer cancel()
@@ -64,7 +64,7 @@ func (a *agent) broker(ctx context.Context, f func(now bourse.Time, b *broker.Br
 	return a.view(ctx, func(now bourse.Time, x agents.Agent) { f(now, x.(*broker.Broker)) })
 }
 
-const onlyOperators = "only an operator may do this; use a certificate of the role operator"
+const onlyOperators = "only an operator may do this; use a certificate with the role operator"
 
 // operators lets only operators through.
 func (a *agent) operators(ctx context.Context) error {

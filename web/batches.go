@@ -13,30 +13,30 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// Batch is a submission: jobs that come together under an identity that the
-// client has made, so that it can be repeated when its answer was lost.
+// Batch is a submission: jobs that are submitted together under an identity made by the
+// client, so that the client can repeat it if the answer is lost.
 type Batch struct {
-	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity among those of each user in it, made by the client at random; the same again with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
-	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that is told of every turn of these jobs"`
-	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"in no order that counts: priority does, among the jobs of one user"`
+	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity, unique for each user in it, chosen at random by the client; repeating it with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
+	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that receives every event of these jobs"`
+	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"their order does not matter; among the jobs of one user, priority does"`
 }
 
-// BatchAnswer says what became of a submission, job by job in the order asked.
+// BatchAnswer is the result of a submission, job by job in the order of the batch.
 type BatchAnswer struct {
 	ID   string     `json:"id"`
 	Jobs []JobTaken `json:"jobs"`
 }
 
-// JobTaken says whether the broker has taken a job.
+// JobTaken says whether the broker has accepted a job.
 type JobTaken struct {
-	ID     string  `json:"id" doc:"the job's identity at the broker: its name, a dash and eight letters that follow from the batch's identity and the job's user"`
+	ID     string  `json:"id" doc:"the job's identity at the broker: its name, a dash, and eight letters derived from the batch's identity and the job's user"`
 	Name   string  `json:"name"`
 	Taken  bool    `json:"taken"`
-	Reason *Reason `json:"reason,omitempty" doc:"why it was not taken; the same batch again tries it again"`
+	Reason *Reason `json:"reason,omitempty" doc:"why it was not accepted; submitting the same batch again tries it again"`
 }
 
-// submitsAtOnce is how many jobs of a batch are handed to the broker before the
-// first answer: enough to share the journal's syncs.
+// submitsAtOnce is how many jobs of a batch are sent to the broker before the first answer:
+// enough to share the journal's syncs.
 const submitsAtOnce = 32
 
 type batchInput struct {
@@ -89,7 +89,7 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 func (s *batches) ownNames(ctx context.Context, b *Batch) error {
 	who := caller(ctx)
 	if len(b.Jobs) > s.opt.Limits.BatchJobs {
-		return huma.Error422UnprocessableEntity(fmt.Sprintf("%d jobs in a batch, the most is %d; submit several batches", len(b.Jobs), s.opt.Limits.BatchJobs))
+		return huma.Error422UnprocessableEntity(fmt.Sprintf("the batch has %d jobs; must have at most %d: submit several batches", len(b.Jobs), s.opt.Limits.BatchJobs))
 	}
 	for i := range b.Jobs {
 		j := &b.Jobs[i]
@@ -98,14 +98,14 @@ func (s *batches) ownNames(ctx context.Context, b *Batch) error {
 			j.User = who.Name
 		case !who.sees(j.User):
 			s.count.denied.Inc()
-			return huma.Error403Forbidden(fmt.Sprintf("job %q names the user %q, and you are %q; leave the user out, or have %s submit it",
+			return huma.Error403Forbidden(fmt.Sprintf("job %q names the user %q, but you are %q; leave the user out, or let %s submit it",
 				j.Name, j.User, who.Name, j.User))
 		}
 	}
 	return nil
 }
 
-// handIn hands the broker the jobs that it has not taken yet.
+// handIn sends the broker the jobs that it has not accepted yet.
 func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (BatchAnswer, error) {
 	answer := BatchAnswer{ID: b.ID, Jobs: make([]JobTaken, len(jobs))}
 	for i := range jobs {
@@ -113,10 +113,10 @@ func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batc
 		answer.Jobs[i] = JobTaken{ID: j.Name, Name: j.Origin.Label}
 		if known, ok := s.list.get(j.Name); ok {
 			if known.batch == "" && known.user == j.User {
-				continue // only its sites remember it, and the broker takes it again
+				continue // only its sites remember it; the broker accepts it again
 			}
 			if known.batch != b.ID || known.user != j.User {
-				return answer, huma.Error409Conflict(fmt.Sprintf("job %s is known from another batch; repeat with another identity", j.Name))
+				return answer, huma.Error409Conflict(fmt.Sprintf("job %s is already known from another batch; use another identity", j.Name))
 			}
 			answer.Jobs[i].Taken = true
 		}
@@ -145,7 +145,7 @@ func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batc
 	return answer, nil
 }
 
-// handOne hands one job to the broker.
+// handOne sends one job to the broker.
 func (s *batches) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) error {
 	reply, err := s.ask(ctx, agents.Submit{Job: *j})
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *batches) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) 
 	return nil
 }
 
-// conflict drops the reason if the broker has this very job from an earlier try of
-// the batch, whose answer was lost: the two differ only in when they were submitted.
+// conflict drops the reason if the broker has this very job from an earlier try of the batch
+// whose answer was lost. The two differ only in the time of submission.
 func (s *batches) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason) (bourse.Reason, error) {
 	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		v, ok := b.Job(j.Name)
@@ -178,8 +178,8 @@ func (s *batches) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason
 	return why, err
 }
 
-// vocabulary turns the batch into jobs submitted now, each named with its user's
-// suffix, or says which keys are wrong.
+// vocabulary turns the batch into jobs submitted now, each named with its user's suffix, or
+// reports the wrong keys.
 func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bourse.Job, error) {
 	digest := b.digest()
 	jobs := make([]bourse.Job, len(b.Jobs))
@@ -189,7 +189,7 @@ func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bours
 		r := &b.Jobs[i]
 		j, key, err := r.job(now)
 		if seen[r.Name] {
-			key, err = "name", fmt.Errorf("%q stands twice in the batch; must be unique", r.Name)
+			key, err = "name", fmt.Errorf("%q appears twice in the batch; must be unique", r.Name)
 		}
 		seen[r.Name] = true
 		if err != nil {
@@ -212,8 +212,8 @@ func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bours
 	return jobs, nil
 }
 
-// tie translates the names in after into identities at the broker. A name that is not
-// in the batch is taken for an identity, which the broker knows or refuses.
+// tie translates the names in after into identities at the broker. A name that is not in the
+// batch must be an identity already; the broker refuses it if it is unknown.
 func (b *Batch) tie(jobs []bourse.Job) []error {
 	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
 	for i := range b.Jobs {
@@ -221,7 +221,7 @@ func (b *Batch) tie(jobs []bourse.Job) []error {
 	}
 	if _, loop := bourse.InOrder(names, after); loop != nil {
 		return []error{&huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].after", place[loop[0]]),
-			Message: "the jobs come after one another in a loop: " + strings.Join(loop, " -> ")}}
+			Message: "the jobs depend on each other in a cycle: " + strings.Join(loop, " -> ")}}
 	}
 	for i := range jobs {
 		for _, name := range after[i] {
@@ -234,8 +234,8 @@ func (b *Batch) tie(jobs []bourse.Job) []error {
 	return nil
 }
 
-// waves orders the indices of a batch's jobs so that each job is in a later wave than
-// the jobs that it comes after: the broker must know those first.
+// waves orders the indices of a batch's jobs so that each job is in a later wave than the
+// jobs that it depends on, because the broker must know those first.
 func waves(jobs []bourse.Job) [][]int {
 	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
 	for i := range jobs {

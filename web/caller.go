@@ -22,10 +22,10 @@ type Role string
 // The roles.
 const (
 	User     Role = "user"     // sees, submits and cancels under their own name
-	Operator Role = "operator" // of the broker or the site: sees and may do all
+	Operator Role = "operator" // of the broker or the site: sees everything and may do everything
 )
 
-// Caller is who is asking.
+// Caller is the sender of a request.
 type Caller struct {
 	Role Role
 	Name string
@@ -37,17 +37,17 @@ func (c Caller) ID() agents.ID { return agents.ID(string(c.Role) + ":" + c.Name)
 // sees reports whether the caller may see what is a user's.
 func (c Caller) sees(user string) bool { return c.Role == Operator || c.Role == User && c.Name == user }
 
-// Identify says who is asking, or why they may not: the caller is shown the text of
-// the error.
+// Identify returns the caller, or why they may not call. The caller sees the text of the
+// error.
 type Identify func(*http.Request) (Caller, error)
 
 // ErrNotLocal refuses a caller that is not on this machine.
-var ErrNotLocal = errors.New("without certificates only programs on this machine may call, by a loopback address such as http://127.0.0.1")
+var ErrNotLocal = errors.New("without certificates only programs on this machine may call, at a loopback address such as http://127.0.0.1")
 
-// Anybody makes every program on this machine an operator without a name. It is for
-// plain HTTP on loopback, and only where the configuration asks for it. The Host header
-// must name loopback too, so that a web page open in a local browser cannot call under
-// a host name of its own (DNS rebinding).
+// Anybody makes every program on this machine an operator without a name. It is for plain
+// HTTP on loopback, and only if the configuration asks for it. The Host header must name
+// loopback too, so that a web page in a local browser cannot call under its own host name
+// (DNS rebinding).
 func Anybody(r *http.Request) (Caller, error) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) {
 		return Caller{}, ErrNotLocal
@@ -68,13 +68,13 @@ func loopback(address string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// ByCertificate identifies callers by their certificates of the VO, as users or
-// operators. It checks them with every request, so that a revoked one is refused on
-// an open connection too.
+// ByCertificate identifies callers by their certificates of the VO, as users or operators.
+// It checks the certificate with every request, so that a revoked one is refused on an open
+// connection too.
 func ByCertificate(store *certificate.Store) Identify {
 	return func(r *http.Request) (Caller, error) {
 		if r.TLS == nil {
-			return Caller{}, errors.New("this is no TLS connection; call by https with a certificate")
+			return Caller{}, errors.New("not a TLS connection; call by https with a certificate")
 		}
 		who, err := store.Caller(r.TLS.PeerCertificates, certificate.User, certificate.Operator)
 		if err != nil {
@@ -84,18 +84,18 @@ func ByCertificate(store *certificate.Store) Identify {
 	}
 }
 
-// Who is a caller, as an API knows it.
+// Who is a caller, as the API sees it.
 type Who struct {
 	Agent string `json:"agent" doc:"whose API this is" example:"broker:vo1"`
 	Role  Role   `json:"role" enum:"user,operator" doc:"what the caller may do"`
-	Name  string `json:"name,omitempty" doc:"absent: any program on this machine, where there are no certificates"`
-	// VOs tell brokers of one name apart, on their live pages too.
+	Name  string `json:"name,omitempty" doc:"absent without certificates: any program on this machine"`
+	// VOs distinguish brokers with the same name, also on their live pages.
 	VOs []string `json:"vos,omitempty" doc:"the VOs that the agent is a member of" example:"[\"atlas\"]"`
 }
 
 type whoOutput struct{ Body Who }
 
-// who tells callers who they are here.
+// who answers callers with who they are.
 func (a *agent) who(ctx context.Context, _ *struct{}) (*whoOutput, error) {
 	c := caller(ctx)
 	w := Who{Agent: string(a.opt.Agent), Role: c.Role, Name: c.Name}
@@ -105,15 +105,15 @@ func (a *agent) who(ctx context.Context, _ *struct{}) (*whoOutput, error) {
 	return &whoOutput{w}, nil
 }
 
-// whoRoute is the operation of it, which brokers and sites have.
+// whoRoute is the operation for who, which brokers and sites have.
 func whoRoute(a *agent) route {
 	return to(huma.Operation{OperationID: "caller", Method: http.MethodGet, Path: "/v1/caller", Tags: []string{"caller"},
-		Summary: "Say who is calling", Description: "As the certificate says it.", Errors: []int{403}}, a.who)
+		Summary: "Show who is calling", Description: "By the caller's certificate or token.", Errors: []int{403}}, a.who)
 }
 
 type callerKey struct{}
 
-// counted is the middleware that counts and times what is asked.
+// counted is the middleware that counts and times requests.
 func (s *Server) counted(ctx huma.Context, next func(huma.Context)) {
 	began := time.Now()
 	next(ctx)
@@ -125,7 +125,7 @@ func (s *Server) counted(ctx huma.Context, next func(huma.Context)) {
 	s.opt.Log.Debug().Str("caller", string(caller(ctx.Context()).ID())).Str("operation", operation).Int("status", ctx.Status()).Dur("took", took).Msg("request")
 }
 
-// caller is who is asking.
+// caller returns the caller of a request.
 func caller(ctx context.Context) Caller {
 	who, _ := ctx.Value(callerKey{}).(Caller)
 	return who

@@ -9,17 +9,17 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// catalogue is an index of the broker's jobs: by identity, by the name that
-// users gave them, by batch, in order of submission. It is filled from the
-// broker's state when the process starts and follows its facts from then on.
+// catalogue is an index of the broker's jobs: by identity, by the users' names for them, by
+// batch, and in order of submission. It is filled from the broker's state when the process
+// starts, and follows the broker's facts from then on.
 type catalogue struct {
 	mu      sync.RWMutex
 	list    []listed // in order of number
 	ids     index
-	labels  index // the newest of each
-	batches index // one of each batch that is in a user's name
+	labels  index // the newest entry of each label
+	batches index // one entry of each user's batch
 	last    uint64
-	came    *submission // that the last job came in
+	came    *submission // of the last job
 }
 
 // entry is one job.
@@ -30,24 +30,24 @@ type entry struct {
 	user   string
 	batch  string
 	notify string
-	over   bool // its end has been told
+	over   bool // its end has been reported
 }
 
-// listed is an entry as it is kept: a broker may have 100,000.
+// listed is the compact form of an entry: a broker may have 100,000.
 type listed struct {
 	number          uint64
 	id, label, user string
 	from            *submission
-	older           uint32 // place in the list, from 1, of the next older one of this label; 0: none
+	older           uint32 // place in the list, from 1, of the next older entry with this label; 0: none
 	over            bool
-	gone            bool // another one has its identity now
+	gone            bool // another entry has its identity now
 }
 
-// submission is what the jobs of one have in common.
+// submission is what the jobs of a submission have in common.
 type submission struct{ batch, digest, notify string }
 
-// batch is the part of a submission that is in one user's name. It is known while the
-// broker keeps one of its jobs.
+// batch is the part of a submission in one user's name. It is known as long as the broker
+// keeps one of its jobs.
 type batch struct {
 	digest string
 	suffix string // of its jobs' identities, after their labels
@@ -59,7 +59,7 @@ func newCatalogue() *catalogue {
 	return c
 }
 
-// index finds all entries anew.
+// index rebuilds the indices.
 func (c *catalogue) index() {
 	n := len(c.list)
 	c.ids = newIndex(n, func(place uint32) (string, string) { return c.list[place-1].id, "" })
@@ -70,7 +70,7 @@ func (c *catalogue) index() {
 	}
 }
 
-// find has the entry at a place be found.
+// find adds the entry at a place to the indices.
 func (c *catalogue) find(place uint32) {
 	e := &c.list[place-1]
 	c.ids.put(place)
@@ -80,14 +80,13 @@ func (c *catalogue) find(place uint32) {
 	}
 }
 
-// entry is the one at a place of the list.
+// entry returns the entry at a place of the list.
 func (c *catalogue) entry(place uint32) entry {
 	e := &c.list[place-1]
 	return entry{e.number, e.id, e.label, e.user, e.from.batch, e.from.notify, e.over}
 }
 
-// add notes a job. A job that is known stays as it is, unless only a site had told of
-// it so far.
+// add adds a job. A known job stays as it is, unless so far only a site has reported it.
 func (c *catalogue) add(j *bourse.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,15 +160,15 @@ func (c *catalogue) named(who Caller, word string) []entry {
 	return list
 }
 
-// filter says which jobs to list: those that a caller may see, of a user and of a
-// batch; "" stands for all.
+// filter selects the jobs to list: those that a caller may see, of a user and of a batch; "":
+// of all.
 type filter struct {
 	who         Caller
 	user, batch string
 }
 
-// before appends up to n jobs with numbers below number, newest first. It may have to
-// look at all of those.
+// before appends up to n jobs with numbers below number, newest first. It may have to scan
+// all of them.
 func (c *catalogue) before(list []entry, w filter, number uint64, n int) []entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -183,7 +182,7 @@ func (c *catalogue) before(list []entry, w filter, number uint64, n int) []entry
 	return list
 }
 
-// end notes that a job's end is told, and reports whether this is the first time.
+// end records that a job's end is reported, and returns whether this is the first time.
 func (c *catalogue) end(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -32,8 +32,8 @@ func (s *ownSite) close(ctx context.Context, in *closeInput) (*siteOutput, error
 	})
 }
 
-// brokers are those that the site has heard of, has sold to or is closed to, and the VOs
-// that it serves, in order of name.
+// brokers lists the brokers that the site has heard of, has sold to or is closed to, and the
+// VOs that it serves, in order of name.
 func (s *ownSite) brokers(st *sites.Status) []string {
 	list := s.opt.Brokers()
 	if s.opt.VOs != nil {
@@ -53,7 +53,7 @@ func (s *ownSite) brokers(st *sites.Status) []string {
 	return slices.Compact(list)
 }
 
-// unheard says that a site knows no such VO, and whom it knows.
+// unheard says that a site does not know a VO, and lists those that it knows.
 func unheard(site, vo string, known []string) string {
 	const most = 20
 	names := strings.Join(known[:min(len(known), most)], ", ")
@@ -63,5 +63,5 @@ func unheard(site, vo string, known []string) string {
 	case len(known) > most:
 		names += fmt.Sprintf(" and %d more", len(known)-most)
 	}
-	return fmt.Sprintf("%s has not heard of a VO %q; it knows %s. To close it to one that is still to come, ask for that: --ahead, in the API \"ahead\"", site, vo, names)
+	return fmt.Sprintf("%s does not know a VO %q; it knows %s. To close it to a VO that is yet to come, add --ahead (in the API \"ahead\")", site, vo, names)
 }

@@ -13,9 +13,8 @@ import (
 
 const eventsPath = "/v1/events"
 
-// heartbeat is how often a stream says that it is alive, checkEvery how often it
-// checks that its caller may still listen. No event is sent if the last check is older
-// than that.
+// heartbeat is how often a stream shows that it is alive. checkEvery is how often it checks
+// that its caller may still listen: no event is sent if the last check is older.
 const (
 	heartbeat  = 10 * time.Second
 	checkEvery = time.Second
@@ -39,12 +38,12 @@ type Denied struct {
 }
 
 type eventsInput struct {
-	Job string `query:"job" doc:"only this job's turns, by identity or name; default: all that the caller sees"`
+	Job string `query:"job" doc:"only events of this job, by identity or name; default: of all jobs that the caller may see"`
 }
 
 type streamKey struct{}
 
-// streams follows the turns of jobs for those who listen.
+// streams sends the turns of jobs to listeners.
 type streams struct {
 	*jobs
 	feed *feed
@@ -53,8 +52,8 @@ type streams struct {
 	identify Identify // as at the admission
 }
 
-// opened opens the stream before the answer begins, so that a refusal has a status of
-// its own.
+// opened opens the stream before the answer begins, so that a refusal can have its own
+// status.
 func (s *streams) opened(ctx huma.Context, next func(huma.Context)) {
 	who := caller(ctx.Context())
 	job := ctx.Query("job")
@@ -119,7 +118,7 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 		case t, open := <-x.turns:
 			if !open {
 				if x.lost {
-					say(Lost{"256 turns waited to be read; ask for the state and listen anew"})
+					say(Lost{"256 events were waiting to be read; read the state again and open a new stream"})
 				}
 				return
 			}

@@ -14,11 +14,11 @@ import (
 	"github.com/bourse-grid/bourse/history/explain"
 )
 
-// Explain answers why a job of the broker, submitted at since or later, stands where
-// it stands, in words for a terminal and as a value for programs. It ends with ctx.
+// Explain explains the state of a job of the broker that was submitted at since or later, in
+// words for a terminal and as a value for programs. It ends with ctx.
 type Explain func(ctx context.Context, job string, since bourse.Time) (words string, value any, err error)
 
-// Explanation says why a job stands where it stands.
+// Explanation explains the state of a job.
 type Explanation struct {
 	ID    string `json:"id"`
 	Words string `json:"words" doc:"for a terminal"`
@@ -44,7 +44,7 @@ func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutpu
 		return nil, err
 	}
 	if s.opt.Explain == nil {
-		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
+		return nil, huma.Error501NotImplemented("this broker cannot explain jobs; bourse journal show prints the facts in its journal")
 	}
 	var since bourse.Time
 	if err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
@@ -65,7 +65,7 @@ func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutpu
 	var unknown *explain.ErrUnknown
 	switch {
 	case errors.As(err, &unknown):
-		return nil, huma.Error404NotFound(fmt.Sprintf("the journal holds nothing of %s any more: %v", e.id, err))
+		return nil, huma.Error404NotFound(fmt.Sprintf("the journal no longer has anything about %s: %v", e.id, err))
 	case err != nil:
 		return nil, s.unanswered(err)
 	}
@@ -77,7 +77,7 @@ func (s *explanations) enter(who Caller) (leave func(), err error) {
 	again := http.Header{"Retry-After": {"2"}}
 	if !s.callers.enter(who, share(who, s.opt.Limits.Explains)) {
 		s.count.busy.Inc()
-		return nil, huma.ErrorWithHeaders(huma.Error429TooManyRequests("an explanation of yours is under way; try again when it has come"), again)
+		return nil, huma.ErrorWithHeaders(huma.Error429TooManyRequests("another explanation for you is in progress; try again when it is done"), again)
 	}
 	select {
 	case s.slots <- struct{}{}:
@@ -85,6 +85,6 @@ func (s *explanations) enter(who Caller) (leave func(), err error) {
 	default:
 		s.callers.leave(who)
 		s.count.busy.Inc()
-		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("too many explanations are under way; try again in two seconds"), again)
+		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("too many explanations are in progress; try again in two seconds"), again)
 	}
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/bourse-grid/bourse/history"
 )
 
-// Turn is one turn in the life of a job, with the job as it stands just after.
+// Turn is one event in the life of a job, with the state of the job just after it.
 type Turn struct {
 	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed" doc:"what each says is in docs/EVENTS.md"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed" doc:"docs/EVENTS.md explains each"`
 	Reason *Reason  `json:"reason,omitempty"`
-	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"of leg-ended and leg-lost: how"`
-	Refund *Credits `json:"refund,omitempty" doc:"of leg-ended and leg-lost: what its site gives back and adds to that"`
+	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"for leg-ended and leg-lost: how it ended"`
+	Refund *Credits `json:"refund,omitempty" doc:"for leg-ended and leg-lost: refund and penalty of its site"`
 	Job    Job      `json:"job"`
 }
 
 // Bounds of the feed.
 const (
 	feedQueue   = 8192 // facts that wait to be shown
-	feedAtOnce  = 256  // of them are shown between two steps of the broker
+	feedAtOnce  = 256  // facts that are shown between two steps of the broker
 	streamQueue = 256  // turns that wait for one reader; beyond, the stream ends
 )
 
-// watchEnded is the kind of the last fact that a host gives a watcher: the watcher was
-// too slow, or the agent's life is over.
+// watchEnded is the kind of the last fact that a host sends a watcher: the watcher was too
+// slow, or the agent has ended.
 const watchEnded = "watch-ended"
 
-// feed turns the broker's facts into turns of jobs, and hands them to event streams and
-// webhooks. Facts that come too fast are counted and not shown; nothing else is lost.
+// feed turns the broker's facts into turns of jobs, and sends them to event streams and
+// webhooks. Facts that come too fast are counted but not shown; nothing else is lost.
 type feed struct {
 	*agent
 	jobs  *catalogue
@@ -44,7 +44,7 @@ type feed struct {
 	done  chan struct{}
 
 	mu      sync.Mutex
-	stop    func() // the watching
+	stop    func() // ends the watch
 	streams map[*stream]bool
 	closed  bool
 }
@@ -55,14 +55,14 @@ type fact struct {
 	fact agents.Fact
 }
 
-// stream is one listener's.
+// stream is the stream of one listener.
 type stream struct {
 	who   Caller
-	job   string // "": all that the caller may see
+	job   string // "": all jobs that the caller may see
 	turns chan Turn
-	stirs chan struct{} // something is on record
-	lost  bool          // the feed has closed it: its reader was too slow
-	again func() error  // why its caller may no longer listen
+	stirs chan struct{} // receives when a fact was recorded
+	lost  bool          // the feed closed it because its reader was too slow
+	again func() error  // returns why its caller may no longer listen
 }
 
 func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
@@ -88,7 +88,7 @@ func (f *feed) watch() {
 		case f.facts <- fact{at, x}:
 		default:
 			f.count.untold.Inc()
-			switch x := x.(type) { // the catalogue must miss none
+			switch x := x.(type) { // the catalogue must not miss any
 			case bourse.JobSubmitted:
 				f.jobs.add(&x.Job)
 			case bourse.LegAdopted:
@@ -103,12 +103,12 @@ func (f *feed) watch() {
 	}
 }
 
-// again watches the broker anew, a second after the host has ended the watch, and reads
-// the jobs that were missed. It is called again for as long as the broker is gone, which
-// readiness shows.
+// again starts a new watch one second after the host has ended the last one, and reads the
+// jobs that were missed. It is called again as long as the broker is gone; readiness shows
+// that.
 func (f *feed) again() {
 	f.count.untold.Inc()
-	f.opt.Log.Warn().Msg("the broker's facts are watched anew; some turns of jobs were not told")
+	f.opt.Log.Warn().Msg("restarted the watch of the broker's facts; some events of jobs were not sent")
 	select {
 	case <-f.done:
 		return
@@ -123,8 +123,8 @@ func (f *feed) again() {
 }
 
 // readJobs fills the catalogue with the broker's jobs, a bounded number between two steps of
-// the broker. It waits longer than a user would: a broker that has just
-// started may be busy with its sites.
+// the broker. It waits longer than a user would, because a broker that has just started may
+// be busy with its sites.
 func (f *feed) readJobs(ctx context.Context) error {
 	for skip, more := 0, true; more; {
 		var some []bourse.Job
@@ -199,7 +199,7 @@ func (f *feed) show(some []fact) {
 	})
 	if err != nil {
 		f.count.untold.Add(float64(len(some)))
-		f.opt.Log.Warn().Err(err).Int("facts", len(some)).Msg("turns of jobs are not told: the broker does not answer")
+		f.opt.Log.Warn().Err(err).Int("facts", len(some)).Msg("events of jobs are not sent: the broker does not answer")
 		return
 	}
 	for i := range turns {
@@ -208,7 +208,7 @@ func (f *feed) show(some []fact) {
 	f.stir()
 }
 
-// stir tells live pages that there may be something new beside turns of jobs.
+// stir tells live pages that there may be news other than turns of jobs.
 func (f *feed) stir() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,7 +220,7 @@ func (f *feed) stir() {
 	}
 }
 
-// note has the catalogue and the counters follow a fact.
+// note updates the catalogue and the counters by a fact.
 func (f *feed) note(x *fact) {
 	switch v := x.fact.(type) {
 	case bourse.JobSubmitted:
@@ -234,7 +234,7 @@ func (f *feed) note(x *fact) {
 	}
 }
 
-// turns appends what a fact means for its job.
+// turns appends the turns that a fact means for its job.
 func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 	teller := history.Turns{Find: func(id bourse.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
@@ -281,8 +281,8 @@ func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bo
 	return x, ok
 }
 
-// tell hands a turn to everyone that it concerns. A stream whose queue is full is
-// closed: its reader asks for the job's state when it comes back.
+// tell sends a turn to all listeners that it concerns. A stream whose queue is full is
+// closed; its reader can read the job's state when it comes back.
 func (f *feed) tell(t *Turn) {
 	if e, ok := f.jobs.get(t.Job.ID); ok {
 		if barred := f.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
@@ -307,7 +307,7 @@ func (f *feed) tell(t *Turn) {
 	}
 }
 
-// listen opens a stream; nil if this caller, or all together, have too many.
+// listen opens a stream; nil if this caller, or all callers together, have too many.
 func (f *feed) listen(who Caller, job string) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -326,7 +326,7 @@ func (f *feed) listen(who Caller, job string) *stream {
 	return x
 }
 
-// leave closes a stream, if the feed has not.
+// leave closes a stream unless the feed has closed it.
 func (f *feed) leave(x *stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,18 +10,17 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// health says how the process and its agent are.
+// health answers health and readiness checks.
 type health struct{ *agent }
 
-// healthy answers 200 while the agent answers: whoever watches the process
-// restarts it if not.
+// healthy answers 200 while the agent answers. Otherwise a supervisor should restart the
+// process.
 func (s *health) healthy(w http.ResponseWriter, r *http.Request) {
 	say(w, s.answers(r.Context(), func(bourse.Time, agents.Agent) {}))
 }
 
-// ready answers 200 once the process can serve: its agent answers, Options.Ready
-// has no objection, no other process has its name, and at least one site of a broker
-// answers.
+// ready answers 200 once the process can serve: its agent answers, Options.Ready returns no
+// error, no other process has its name and, for a broker, at least one site answers.
 func (s *health) ready(w http.ResponseWriter, r *http.Request) {
 	fenced, unheard := false, false
 	err := s.answers(r.Context(), func(_ bourse.Time, a agents.Agent) {
@@ -37,7 +36,7 @@ func (s *health) ready(w http.ResponseWriter, r *http.Request) {
 		err = s.opt.Ready()
 	}
 	if err == nil && unheard { // last, because a broker that waits for its clock has asked no site yet
-		err = errors.New("no site answers: jobs that are submitted wait; see whether another process has this broker's name, or the network is cut")
+		err = errors.New("no site answers, so submitted jobs wait; check whether another process has this broker's name, or the network is down")
 	}
 	say(w, err)
 }

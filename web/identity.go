@@ -13,10 +13,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// A batch's identity is unique for each user in whose name it has jobs: two users may
-// choose the same one, and neither learns of the other's.
+// A batch's identity is unique for each user with jobs in it: two users may choose the same
+// one, and neither learns about the other's.
 
-// users are those in whose names the batch's jobs are, in order of name.
+// users lists the users with jobs in the batch, in order of name.
 func (b *Batch) users() []string {
 	var list []string
 	for i := range b.Jobs {
@@ -26,8 +26,8 @@ func (b *Batch) users() []string {
 	return slices.Compact(list)
 }
 
-// lockBatch waits until nobody else submits under the batch's identity for any of its
-// users. The locks are taken in order of user, so that no two submissions wait for each
+// lockBatch waits until no other request submits under the batch's identity for any of its
+// users. It takes the locks in order of user, so that two submissions cannot wait for each
 // other.
 func (s *batches) lockBatch(ctx context.Context, b *Batch) (unlock func(), err error) {
 	var held []func()
@@ -47,21 +47,21 @@ func (s *batches) lockBatch(ctx context.Context, b *Batch) (unlock func(), err e
 	return unlock, nil
 }
 
-// sameContent refuses other content under an identity that is known of one of
-// the batch's users.
+// sameContent refuses different content under an identity that is known for one of the
+// batch's users.
 func (s *batches) sameContent(b *Batch, digest string) error {
 	for _, user := range b.users() {
 		if known, ok := s.list.batch(user, b.ID); ok && known.digest != digest {
-			return huma.Error409Conflict(fmt.Sprintf("batch %s of %q was submitted before with other content; "+
-				"what is new needs an identity of its own", b.ID, user))
+			return huma.Error409Conflict(fmt.Sprintf("batch %s of %q was submitted before with different content; "+
+				"a new batch needs a new identity", b.ID, user))
 		}
 	}
 	return nil
 }
 
-// suffixes are what is appended to the names of each user's jobs to make them unique: the
-// suffix of the first submission, or else a hash of the identity and the user. Earlier
-// versions hashed the identity alone, and sites may still remember such jobs.
+// suffixes returns the suffixes, by user, that make the names of jobs unique: the suffix of
+// the first submission, or else a hash of the identity and the user. Earlier versions hashed
+// only the identity, and sites may still remember such jobs.
 func (s *batches) suffixes(b *Batch) map[string]string {
 	all := b.suffixes()
 	older := lettersOf(b.ID)
@@ -79,11 +79,11 @@ func (s *batches) suffixes(b *Batch) map[string]string {
 	return all
 }
 
-// suffixes are those of a new batch.
+// suffixes returns the suffixes of a new batch.
 func (b *Batch) suffixes() map[string]string {
 	all := map[string]string{}
 	for _, user := range b.users() {
-		all[user] = lettersOf(b.ID + "\n" + user) // no identity has a line's end in it
+		all[user] = lettersOf(b.ID + "\n" + user) // an identity has no line break
 	}
 	return all
 }
@@ -99,7 +99,7 @@ func lettersOf(text string) string {
 func (b *Batch) digest() string {
 	text, err := json.Marshal(b)
 	if err != nil {
-		panic(err) // nothing in it can fail
+		panic(err) // such a value can always be encoded
 	}
 	h := sha256.Sum256(text)
 	return hex.EncodeToString(h[:16])

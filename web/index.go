@@ -2,16 +2,17 @@ package web
 
 import "hash/maphash"
 
-// index finds places of a list by what is kept there, a text or two. It has 4 bytes for a
-// place, and up to 11 with its room to grow, where a map has several times as many.
+// index finds places of a list by one or two texts of the element there. It takes 4 bytes per
+// place, and up to 11 with its room to grow; a map takes several times as many.
 type index struct {
 	key   func(place uint32) (text, more string)
 	seed  maphash.Seed
-	slots []uint32 // places, from 1; 0: free. Of as many as a power of two
+	slots []uint32 // places, from 1; 0: free. The length is a power of two
 	taken int
 }
 
-// newIndex has room for so many places; key is what they are found by.
+// newIndex makes an index with room for a number of places. key returns the texts of a
+// place.
 func newIndex(room int, key func(place uint32) (text, more string)) index {
 	n := 8
 	for n*3 <= room*4 {
@@ -20,7 +21,7 @@ func newIndex(room int, key func(place uint32) (text, more string)) index {
 	return index{key: key, seed: maphash.MakeSeed(), slots: make([]uint32, n)}
 }
 
-// slot is where a key is, or would be: in the first free one from its hash on.
+// slot is the slot of a key, or the first free one from its hash on.
 func (x *index) slot(text, more string) *uint32 {
 	var h maphash.Hash
 	h.SetSeed(x.seed)
@@ -39,10 +40,10 @@ func (x *index) slot(text, more string) *uint32 {
 	}
 }
 
-// get is the place that was put last of those with a key; 0: there is none.
+// get returns the place that was put last for a key; 0: none.
 func (x *index) get(text, more string) uint32 { return *x.slot(text, more) }
 
-// put notes a place, and returns the one with its key before; 0: none.
+// put adds a place, and returns the previous one with its key; 0: none.
 func (x *index) put(place uint32) (had uint32) {
 	if (x.taken+1)*4 > len(x.slots)*3 {
 		old := x.slots

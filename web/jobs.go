@@ -18,35 +18,35 @@ import (
 // Job is a job as its broker knows it.
 type Job struct {
 	ID        string  `json:"id" doc:"unique at the broker" example:"wave-k3f9m2q7"`
-	Name      string  `json:"name" doc:"that its user gave it" example:"wave"`
+	Name      string  `json:"name" doc:"the name that its user gave it" example:"wave"`
 	User      string  `json:"user,omitempty"`
 	Batch     string  `json:"batch,omitempty"`
-	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; running: a part of that has begun; done: all of it has ended; abandoned: it can never be placed; withdrawn: its user has given it up"`
-	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker has lost its memory of the job and only knows what sites have told it, the legs"`
-	Since     Instant `json:"since,omitzero" doc:"when it came to its state"`
+	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; running: a leg of the window has begun; done: all legs have ended; abandoned: it can never be placed; withdrawn: its user cancelled it"`
+	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker lost its memory of the job and knows only the legs, from the sites"`
+	Since     Instant `json:"since,omitzero" doc:"when it entered its state"`
 
-	Nodes          int         `json:"nodes" doc:"that it asks for; of a moldable job those of the size with the least nodes x length"`
+	Nodes          int         `json:"nodes" doc:"nodes that it asks for; for a moldable job, those of the size with the least nodes x length"`
 	Length         Seconds     `json:"length"`
-	Sizes          []Size      `json:"sizes,omitempty" doc:"the ways to run a moldable job; which was taken the legs tell"`
+	Sizes          []Size      `json:"sizes,omitempty" doc:"the ways to run a moldable job; the legs show which was chosen"`
 	MinPerformance Performance `json:"minPerformance,omitzero"`
 	MaxPrice       Price       `json:"maxPrice"`
 	Budget         Credits     `json:"budget"`
 	Ready          Instant     `json:"ready,omitzero"`
 	Deadline       Instant     `json:"deadline,omitzero" doc:"absent: none"`
 	Priority       int         `json:"priority,omitempty"`
-	Minimize       string      `json:"minimize,omitempty" doc:"what of a window its owner wants least of; absent: what the broker says"`
-	Urgency        string      `json:"urgency,omitempty" doc:"what it is worth to its owner that it ends an hour sooner, in credits or as a share of the budget; absent: what the broker says"`
+	Minimize       string      `json:"minimize,omitempty" doc:"its owner's goal; absent: the broker's"`
+	Urgency        string      `json:"urgency,omitempty" doc:"what it is worth to its owner to end an hour earlier, in credits or as a share of the budget; absent: the broker's default"`
 	OneSite        bool        `json:"oneSite,omitempty"`
-	After          []string    `json:"after,omitempty" doc:"identities of the jobs that it comes after"`
-	Gap            *Seconds    `json:"gap,omitempty" doc:"between the last of their ends and its start"`
+	After          []string    `json:"after,omitempty" doc:"identities of the jobs that must end before it starts"`
+	Gap            *Seconds    `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
 
 	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed"`
 	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
 	Start  Instant  `json:"start,omitzero" doc:"of its window"`
 	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
-	Cost   *Credits `json:"cost,omitempty" doc:"of its window, at the prices that bind, before refunds"`
-	Paid   *Credits `json:"paid,omitempty" doc:"of one job: what its account has paid for all its windows so far, as its statement has it; absent: nothing"`
-	Back   *Credits `json:"back,omitempty" doc:"of one job: what has come back of that: refunds of windows given up, replaced or lost, and penalties"`
+	Cost   *Credits `json:"cost,omitempty" doc:"price of its window, as held by the sites, before refunds"`
+	Paid   *Credits `json:"paid,omitempty" doc:"only for a single job: what was paid for all its windows so far, as in the statement; absent: nothing"`
+	Back   *Credits `json:"back,omitempty" doc:"only for a single job: refunds of that, for windows given up, replaced or lost, and penalties"`
 	Legs   []Leg    `json:"legs,omitempty"`
 }
 
@@ -60,20 +60,20 @@ type Leg struct {
 	State string  `json:"state" doc:"asked, held, prepared, confirmed, running, settled, or one of the exits"`
 	Cost  Credits `json:"cost"`
 
-	Opens   Instant `json:"opens,omitzero" doc:"of a leg with a window: it starts no sooner"`
-	Closes  Instant `json:"closes,omitzero" doc:"and has ended by then; once it is fixed, both are where it lies"`
-	Version uint32  `json:"version,omitempty" doc:"1, and one more each time its user has had it otherwise; absent until it is held"`
+	Opens   Instant `json:"opens,omitzero" doc:"for a flexible leg: earliest start"`
+	Closes  Instant `json:"closes,omitzero" doc:"for a flexible leg: latest end; once it is fixed, opens and closes are its start and end"`
+	Version uint32  `json:"version,omitempty" doc:"1, plus one for each change by its user; absent until it is held"`
 	Shifts  uint32  `json:"shifts,omitempty" doc:"how often its site has moved or fixed it within its window"`
 
-	Exit   *int    `json:"exit,omitempty" doc:"of its work, once that has ended: the exit status; of a signal 128 and its number. Absent: it is not known, or the site has started none"`
+	Exit   *int    `json:"exit,omitempty" doc:"exit status of its work once that has ended; for a signal, 128 plus its number. Absent: unknown, or the site started no work"`
 	Begin  Instant `json:"begin,omitzero" doc:"when its work really began, once it has ended"`
-	Signal int     `json:"signal,omitempty" doc:"that ended its work"`
+	Signal int     `json:"signal,omitempty" doc:"the signal that ended its work"`
 	Ended  *Reason `json:"ended,omitempty" doc:"why its work ended, if not by itself"`
-	Output string  `json:"output,omitempty" doc:"the file on the cluster that its work has printed to"`
+	Output string  `json:"output,omitempty" doc:"the file on the cluster with the output of its work"`
 }
 
-// jobOf shows a job as its broker knows it now: its window where it has one,
-// else its undecided transaction.
+// jobOf shows a job as its broker knows it now: with its window if it has one, else with its
+// undecided transaction.
 func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	j := Job{
 		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit), Since: Instant(v.Since),
@@ -108,7 +108,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	return j
 }
 
-// paid is what has been booked for a job; nil: nothing was.
+// paid returns the bookings for a job; nil: none.
 func paid(b *broker.Broker, id string) (out, back *Credits) {
 	p, r := b.Paid(id)
 	if p == 0 && r == 0 {
@@ -117,8 +117,7 @@ func paid(b *broker.Broker, id string) (out, back *Credits) {
 	return &Credits{p}, &Credits{r}
 }
 
-// add takes a leg into the job's window, unless it is gone or another stands in
-// for it.
+// add adds a leg to the job's window, unless the leg is gone or replaced by another.
 func (j *Job) add(l *broker.LegView) bourse.Credits {
 	if l.State.Terminal() && l.State != bourse.Settled {
 		return 0
@@ -145,22 +144,22 @@ func (j *Job) add(l *broker.LegView) bourse.Credits {
 // JobList is a page of jobs, the newest first.
 type JobList struct {
 	Jobs []Job  `json:"jobs"`
-	Next uint64 `json:"next,omitempty" doc:"before= of the next page; absent: there is none"`
+	Next uint64 `json:"next,omitempty" doc:"before= for the next page; absent: this is the last"`
 }
 
 type jobsInput struct {
-	User   string `query:"user" doc:"only this user's; operators may ask for others'"`
+	User   string `query:"user" doc:"only this user's jobs; only operators may ask for those of others"`
 	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
-	Before uint64 `query:"before" doc:"the next of the page before"`
+	Before uint64 `query:"before" doc:"next of the previous page"`
 }
 
 type jobsOutput struct{ Body JobList }
 
 type jobInput struct {
-	ID string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+	ID string `path:"id" doc:"the job's identity, or its name if no other job has it"`
 }
 
 type jobOutput struct{ Body Job }
@@ -168,10 +167,10 @@ type jobOutput struct{ Body Job }
 // Cancelled is the answer to a cancellation.
 type Cancelled struct {
 	ID     string   `json:"id"`
-	Done   bool     `json:"done" doc:"every site has given its leg back; otherwise that goes on by itself"`
-	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what has been booked back since the job was given up"`
-	Paid   *Credits `json:"paid,omitempty" doc:"once it is done: as in the job, what its account has paid for all its windows"`
-	Back   *Credits `json:"back,omitempty" doc:"and what has come back of that, the refund included"`
+	Done   bool     `json:"done" doc:"every site has released its leg; otherwise that is still in progress"`
+	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what was refunded since the job was cancelled"`
+	Paid   *Credits `json:"paid,omitempty" doc:"once it is done: as in the job, what was paid for all its windows"`
+	Back   *Credits `json:"back,omitempty" doc:"once it is done: all refunds of that, including this one"`
 	Words  string   `json:"words,omitempty" doc:"the same in words"`
 }
 
@@ -180,7 +179,7 @@ type cancelOutput struct {
 	Body   Cancelled
 }
 
-// jobs reads and gives up the jobs of a broker.
+// jobs reads and cancels jobs of a broker.
 type jobs struct {
 	*agent
 	list *catalogue
@@ -192,11 +191,11 @@ func (s *jobs) show(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	return &jobOutput{j}, err
 }
 
-// resolve finds the one job that a caller means by an identity or a name. Another
-// user's job is answered like one that does not exist.
+// resolve finds the job that a caller means by an identity or a name. A job of another user
+// looks like one that does not exist.
 func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 	list := s.list.named(caller(ctx), word)
-	if len(list) != 1 { // one that was the leader may not know what another one has taken since
+	if len(list) != 1 { // a former leader may not know what the new one has accepted since
 		if err := s.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil {
 			return entry{}, err
 		}
@@ -204,7 +203,7 @@ func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 	}
 	switch len(list) {
 	case 0:
-		return entry{}, huma.Error404NotFound(fmt.Sprintf("there is no job %q of yours here; bourse jobs lists them", word))
+		return entry{}, huma.Error404NotFound(fmt.Sprintf("you have no job %q here; bourse jobs lists your jobs", word))
 	case 1:
 		return list[0], nil
 	}
@@ -216,7 +215,7 @@ func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 	if len(list) > len(ids) {
 		more = fmt.Sprintf(" and %d more", len(list)-len(ids))
 	}
-	return entry{}, huma.Error409Conflict(fmt.Sprintf("%d jobs are named %q; name one by its identity, the newest first: %s%s",
+	return entry{}, huma.Error409Conflict(fmt.Sprintf("%d jobs are named %q; use the identity of one of them, here with the newest first: %s%s",
 		len(list), word, strings.Join(ids, ", "), more))
 }
 
@@ -236,19 +235,19 @@ func (s *jobs) job(ctx context.Context, word string) (Job, error) {
 		}
 	})
 	if err == nil && !found {
-		err = huma.Error404NotFound(fmt.Sprintf("the broker keeps job %q no more", e.id))
+		err = huma.Error404NotFound(fmt.Sprintf("the broker no longer keeps job %q", e.id))
 	}
 	return j, err
 }
 
-// scanSteps is how often one page may look at the broker.
+// scanSteps is how many steps of the broker one page may read between.
 const scanSteps = 8
 
 // page lists jobs, the newest first.
 func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	who := caller(ctx)
 	if in.User != "" && !who.sees(in.User) {
-		return nil, huma.Error403Forbidden(fmt.Sprintf("the jobs of %q are not yours to see; you are %q", in.User, who.Name))
+		return nil, huma.Error403Forbidden(fmt.Sprintf("you may not see the jobs of %q; you are %q", in.User, who.Name))
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
 	before := in.Before
@@ -286,9 +285,9 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	return out, nil
 }
 
-// rows appends the entries that are in the state asked for, between two steps of the broker.
-// If the page is full before the last entry, it returns the number of the entry at which
-// it stopped.
+// rows appends the entries in the requested state, between two steps of the broker. If the
+// page is full before the last entry, it returns the number of the entry at which it
+// stopped.
 func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
 	err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		for i := range some {
@@ -337,7 +336,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 		err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) { out.Body.Paid, out.Body.Back = paid(b, e.id) })
 		out.Body.Words = out.Body.Sentence()
 		return out, err
-	case bourse.QueueFull: // the job is given up, and others wait for the end of that
+	case bourse.QueueFull: // the job is cancelled, but too many callers already wait for the result
 		return out, nil
 	case bourse.Unknown:
 		return nil, huma.Error404NotFound(dated(r.Reason.String()))
@@ -347,9 +346,8 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
-// recorded returns nil if a cancellation is on record although its answer did not come,
-// else the problem to answer with. It has a time limit of its own, because the caller's
-// has passed.
+// recorded returns nil if a cancellation is recorded although its answer did not arrive, else
+// the problem to answer with. It has its own time limit, because the caller's has passed.
 func (s *jobs) recorded(id string, asked error) error {
 	if !errors.Is(asked, context.DeadlineExceeded) {
 		return s.unanswered(asked)

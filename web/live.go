@@ -12,20 +12,20 @@ import (
 	"github.com/bourse-grid/bourse/report/view"
 )
 
-// livePath is where the live page listens. It is the page's own: what is sent there
-// changes with the page.
+// livePath is the stream of the live page. It is private to the page: its format changes with
+// the page.
 const livePath = "/live"
 
-// How often a live page is told of what is new, and of what is new in its charts, which are
-// sent whole; and how many jobs are read between two steps of the broker.
+// How often a live page gets news, and new charts, which are sent whole; and how many jobs
+// are read between two steps of the broker.
 const (
 	frameEvery = 200 * time.Millisecond
 	chartEvery = 5 * time.Second
 	readAtOnce = 500
 )
 
-// pages feeds live pages: first a view.Document of all that the caller may see, then what
-// has changed, read from the broker as it stands when it is sent.
+// pages feeds live pages: first a view.Document of all that the caller may see, then the
+// changes, each read from the broker just before it is sent.
 type pages struct {
 	*jobs
 	feed     *feed
@@ -39,11 +39,11 @@ type reader struct {
 	stream *stream
 	out    http.ResponseWriter
 	r      *http.Request
-	dirty  map[string]bool // jobs that have had a turn since they were read
-	charts time.Time       // when they were sent last
+	dirty  map[string]bool // jobs with a turn since they were read
+	charts time.Time       // when charts were last sent
 }
 
-// ServeHTTP feeds one page until its reader or the server goes.
+// ServeHTTP feeds one page until its reader leaves or the server ends.
 func (l *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who := caller(r.Context())
 	x := l.feed.listen(who, "")
@@ -120,7 +120,7 @@ func (p *reader) follow(ctx context.Context) {
 		case t, open := <-p.stream.turns:
 			if !open {
 				if p.stream.lost {
-					p.send("lost", Lost{"256 turns waited to be read; ask anew"})
+					p.send("lost", Lost{"256 events were waiting to be read; read again"})
 				}
 				return
 			}
@@ -134,11 +134,11 @@ func (p *reader) follow(ctx context.Context) {
 				return
 			}
 		case <-beat.C:
-			due() // the ruler moves, and what is over grows old
+			due() // the ruler moves, and ended jobs get old
 		case <-check.C:
 			if still, err := p.identify(p.r); err != nil || still != p.who {
 				p.count.denied.Inc()
-				p.send("denied", Denied{fmt.Sprint("you may not see this any more: ", err)})
+				p.send("denied", Denied{fmt.Sprint("you may no longer see this: ", err)})
 				return
 			}
 		case <-ctx.Done():
@@ -175,7 +175,7 @@ func (p *reader) frame(ctx context.Context, again func()) bool {
 		p.charts = time.Now()
 	}
 	if err != nil {
-		return p.send("alive", Alive{clock()}) // it is busy; the next frame has what this one has not
+		return p.send("alive", Alive{clock()}) // the broker is busy; the next frame has the changes
 	}
 	return p.send("part", part)
 }
@@ -184,10 +184,10 @@ func (p *reader) frame(ctx context.Context, again func()) bool {
 func (p *reader) send(event string, data any) bool {
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // nothing in it can fail
+		panic(err) // such a value can always be encoded
 	}
 	at := http.NewResponseController(p.out)
-	_ = at.SetWriteDeadline(time.Now().Add(answerTime)) // a recorder of a test has none
+	_ = at.SetWriteDeadline(time.Now().Add(answerTime)) // a test's recorder has no deadlines
 	if _, err := fmt.Fprintf(p.out, "event: %s\ndata: %s\n\n", event, text); err != nil {
 		return false
 	}

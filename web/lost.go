@@ -18,8 +18,8 @@ func (s *market) find(ctx context.Context, in *foundInput) (*sitesOutput, error)
 	return s.loses(ctx, in.Site, agents.SiteFound{Site: agents.ID("site:" + in.Site)})
 }
 
-// loses tells the broker what an operator says of a site, and answers with the sites
-// after that.
+// loses sends the broker an operator's word about a site, and answers with the sites after
+// that.
 func (s *market) loses(ctx context.Context, site string, m agents.Message) (*sitesOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err
@@ -30,10 +30,10 @@ func (s *market) loses(ctx context.Context, site string, m agents.Message) (*sit
 	}
 	switch r, _ := answer.(agents.OperatorReply); {
 	case r.Reason.Code == bourse.Unknown:
-		return nil, huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists them", site))
+		return nil, huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists its sites", site))
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
 	}
-	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
+	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("recorded an operator's request")
 	return s.sites(ctx, nil)
 }

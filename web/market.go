@@ -14,35 +14,35 @@ import (
 // Site is a site as the broker knows it.
 type Site struct {
 	Name    string    `json:"name"`
-	State   string    `json:"state" enum:"usable,drained,closed,silent,skewed,not-asked,left,lost" doc:"how it stands, in one word, by its latest word: drained: it takes nothing new of anybody; closed: nothing of this VO, or it offers what makes no sense; the rest as below"`
-	Member  bool      `json:"member" doc:"asked for offers; otherwise it has left"`
-	Listed  bool      `json:"listed" doc:"it has told this life of the broker which legs it carries"`
-	Answer  string    `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"to the last request for offers, or what it has said since; skewed: its clock is more than 2 s off"`
+	State   string    `json:"state" enum:"usable,drained,closed,silent,skewed,not-asked,left,lost" doc:"its state by its latest answer. drained: it accepts nothing new; closed: it accepts nothing from this VO, or its offers are invalid; for the others see answer, asked, member and lost"`
+	Member  bool      `json:"member" doc:"the broker asks it for offers; otherwise it has left"`
+	Listed  bool      `json:"listed" doc:"since the broker's last start, it has listed the legs that it carries"`
+	Answer  string    `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"its answer to the last request for offers, or its latest word since; skewed: its clock is more than 2 s off"`
 	Asked   Instant   `json:"asked,omitzero" doc:"when the last request was made"`
 	Refusal *Reason   `json:"refusal,omitempty" doc:"why it is closed"`
-	Lost    *SiteLoss `json:"lost,omitempty" doc:"it is lost: its legs are given up, and it is asked for nothing but what became of them"`
-	Silent  Seconds   `json:"silent,omitzero" doc:"for how long it has left questions unanswered"`
+	Lost    *SiteLoss `json:"lost,omitempty" doc:"present if it is lost: the broker gave up its legs, and asks it only what became of them"`
+	Silent  Seconds   `json:"silent,omitzero" doc:"how long it has left questions unanswered"`
 	Groups  []Group   `json:"groups,omitempty"`
 }
 
-// SiteLoss says how a site is lost.
+// SiteLoss says how a site was lost.
 type SiteLoss struct {
 	Since    Instant `json:"since"`
-	Operator bool    `json:"operator" doc:"by an operator's word: it is used again once that is taken back. Otherwise by its silence, until it answers"`
+	Operator bool    `json:"operator" doc:"true: an operator declared it lost, and must take that back before it is used again. false: it was silent, and is used again once it answers"`
 	Reason   string  `json:"reason"`
 }
 
 // LostWish says that a site will not come back.
 type LostWish struct {
-	Why string `json:"why,omitempty" maxLength:"256" doc:"for those whose jobs it concerns"`
+	Why string `json:"why,omitempty" maxLength:"256" doc:"reason, shown to the owners of the jobs"`
 }
 
-// Group is a group of nodes and what of it is free now.
+// Group is a group of nodes, with what is free now.
 type Group struct {
 	Name        string      `json:"name"`
 	Nodes       int         `json:"nodes"`
-	Free        int         `json:"free" doc:"can be reserved now"`
-	Clear       int         `json:"clear" doc:"can be reserved now at the base price"`
+	Free        int         `json:"free" doc:"nodes that can be reserved now"`
+	Clear       int         `json:"clear" doc:"nodes that can be reserved now at the base price"`
 	Performance Performance `json:"performance"`
 	Price       Price       `json:"price" doc:"base price now"`
 }
@@ -60,17 +60,17 @@ type Offer struct {
 	Nodes       int         `json:"nodes"`
 	Performance Performance `json:"performance"`
 	Price       Price       `json:"price" doc:"base price then"`
-	Prices      []PriceStep `json:"prices,omitempty" doc:"how it changes from then on, the first changes; absent: it does not"`
+	Prices      []PriceStep `json:"prices,omitempty" doc:"its first changes after that; absent: it does not change"`
 	Machine     Machine     `json:"machine"`
-	Free        []FreeStep  `json:"free" doc:"each step holds until the next, the last one to the horizon"`
+	Free        []FreeStep  `json:"free" doc:"each step applies until the next, the last one until the horizon"`
 	More        bool        `json:"more,omitempty" doc:"there are more steps than are shown"`
 }
 
 // FreeStep is how many nodes are free from an instant on.
 type FreeStep struct {
 	From  Instant `json:"from"`
-	Free  int     `json:"free" doc:"can be reserved"`
-	Clear int     `json:"clear" doc:"can be reserved at the base price"`
+	Free  int     `json:"free" doc:"nodes that can be reserved"`
+	Clear int     `json:"clear" doc:"nodes that can be reserved at the base price"`
 }
 
 // PriceStep is the base price from an instant on.
@@ -87,18 +87,18 @@ type OfferList struct {
 // maxSteps is how many steps of a group's offer are shown.
 const maxSteps = 200
 
-// maxPrices is how many changes of its price are.
+// maxPrices is how many changes of a group's price are shown.
 const maxPrices = 48
 
 // maxUsers is how many users' spending is shown, in order of name.
 const maxUsers = 5000
 
-// Reservation is a leg that is committed and not over.
+// Reservation is a committed leg that has not ended.
 type Reservation struct {
 	Leg    string  `json:"leg" doc:"broker/life/transaction.leg"`
 	Job    string  `json:"job,omitempty"`
 	User   string  `json:"user,omitempty"`
-	Broker string  `json:"broker,omitempty" doc:"at a site: whose it is"`
+	Broker string  `json:"broker,omitempty" doc:"at a site: the broker that owns it"`
 	Site   string  `json:"site"`
 	Group  string  `json:"group"`
 	Nodes  int     `json:"nodes"`
@@ -111,45 +111,45 @@ type Reservation struct {
 // ReservationList is a page of reservations.
 type ReservationList struct {
 	Reservations []Reservation `json:"reservations"`
-	Next         int           `json:"next,omitempty" doc:"skip= of the next page; absent: there is none"`
+	Next         int           `json:"next,omitempty" doc:"skip= for the next page; absent: this is the last"`
 }
 
 // Accounts is the money of a VO.
 type Accounts struct {
 	VO    string  `json:"vo"`
-	Money *VO     `json:"money,omitempty" doc:"of the VO as a whole; operators see it"`
-	Users []Spend `json:"users" doc:"a user sees their own row only"`
-	More  int     `json:"more,omitempty" doc:"users beyond the first 5,000, who are not shown"`
+	Money *VO     `json:"money,omitempty" doc:"of the VO as a whole; only for operators"`
+	Users []Spend `json:"users" doc:"users see only their own row"`
+	More  int     `json:"more,omitempty" doc:"number of users beyond the first 5,000, which are not shown"`
 }
 
 // VO is the VO's own money.
 type VO struct {
-	Budget  Credits `json:"budget" doc:"paid in altogether: the budget, that of each of its periods, and deposits"`
-	Spent   Credits `json:"spent" doc:"net of what sites gave back"`
+	Budget  Credits `json:"budget" doc:"paid in altogether: the budget, the budgets of later periods, and deposits"`
+	Spent   Credits `json:"spent" doc:"net of refunds"`
 	Pending Credits `json:"pending" doc:"promised for legs that are held"`
 	Left    Credits `json:"left"`
-	Pace    *Pace   `json:"pace,omitempty" doc:"how the budget lasts for its time; absent where it has none"`
+	Pace    *Pace   `json:"pace,omitempty" doc:"how well the budget lasts for its time; absent if the budget has no time"`
 }
 
-// Pace is how a budget lasts for its time.
+// Pace is how well a budget lasts for its time.
 type Pace struct {
 	From     Instant  `json:"from"`
 	Until    Instant  `json:"until,omitzero"`
-	For      Credits  `json:"for" doc:"what there is for that time: left of the time before, the budget's, deposits"`
-	Used     Credits  `json:"used" doc:"of that, spent and pending"`
-	Foreseen *Credits `json:"foreseen,omitempty" doc:"used by the end, if it goes on as it has; absent in the first 2 % of the time"`
-	Weight   Credits  `json:"weight" doc:"of a credit when windows are chosen by their value: above 1 while spending is ahead of the budget"`
+	For      Credits  `json:"for" doc:"credits for that time: left over from before, the budget, and deposits"`
+	Used     Credits  `json:"used" doc:"spent and pending of that"`
+	Foreseen *Credits `json:"foreseen,omitempty" doc:"projected use by the end, at the rate so far; absent in the first 2 % of the time"`
+	Weight   Credits  `json:"weight" doc:"weight of a credit when windows are chosen by value: above 1 while spending is ahead of the budget"`
 	Words    string   `json:"words" doc:"the same in words"`
 }
 
 // Spend is what one user has used.
 type Spend struct {
 	User    string   `json:"user" doc:"empty: jobs without a user"`
-	Spent   Credits  `json:"spent" doc:"net of what sites gave back"`
+	Spent   Credits  `json:"spent" doc:"net of refunds"`
 	Pending Credits  `json:"pending"`
-	Quota   *Credits `json:"quota,omitempty" doc:"absent: no bound of the user's own"`
+	Quota   *Credits `json:"quota,omitempty" doc:"absent: the user has no quota"`
 	Left    *Credits `json:"left,omitempty" doc:"under the quota"`
-	Tenant  string   `json:"tenant,omitempty" doc:"the group of users that the user is in; /v1/tenancy has its bounds"`
+	Tenant  string   `json:"tenant,omitempty" doc:"the user's group of users; /v1/tenancy has its limits"`
 }
 
 type (
@@ -162,20 +162,20 @@ type (
 		Site string `path:"site" maxLength:"100"`
 	}
 	offersInput struct {
-		Site string `query:"site" doc:"only this site's"`
+		Site string `query:"site" doc:"only of this site"`
 	}
 	offersOutput struct{ Body OfferList }
 
 	reservationsInput struct {
-		User  string `query:"user" doc:"only this user's; operators may ask for others'"`
-		Skip  int    `query:"skip" minimum:"0" doc:"the next of the page before"`
+		User  string `query:"user" doc:"only of this user; only operators may ask for others"`
+		Skip  int    `query:"skip" minimum:"0" doc:"next of the previous page"`
 		Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
 	}
 	reservationsOutput struct{ Body ReservationList }
 	accountsOutput     struct{ Body Accounts }
 )
 
-// market shows what a broker knows of its sites, and its money.
+// market shows a broker's knowledge of its sites, and its money.
 type market struct{ *agent }
 
 func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
@@ -186,7 +186,7 @@ func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 	return out, err
 }
 
-// sitesOf are the sites that a broker knows.
+// sitesOf lists the sites that a broker knows.
 func sitesOf(b *broker.Broker, now bourse.Time) []Site {
 	list := []Site{}
 	for v := range b.Sites() {
@@ -203,7 +203,7 @@ func sitesOf(b *broker.Broker, now bourse.Time) []Site {
 	return list
 }
 
-// siteState is how a site stands in one word.
+// siteState is the state of a site in one word.
 func siteState(v *broker.SiteView) string {
 	switch {
 	case v.Lost != nil:
@@ -223,7 +223,7 @@ func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
 		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}}
 }
 
-// at is how many nodes are free at an instant by an offer, which may be empty.
+// at is how many nodes an offer, which may be empty, has free at an instant.
 func at(p bourse.Profile, now bourse.Time) int {
 	if len(p) == 0 {
 		return 0
@@ -241,7 +241,7 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 			}
 			known = true
 			if !v.Member {
-				continue // what it offered before it left is nothing to count on
+				continue // its old offers no longer count
 			}
 			for i := range v.Groups {
 				out.Body.Offers = append(out.Body.Offers, offerOf(v.Name, v.Now, &v.Groups[i]))
@@ -249,7 +249,7 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 		}
 	})
 	if err == nil && !known {
-		err = huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists them", in.Site))
+		err = huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists its sites", in.Site))
 	}
 	return out, err
 }
@@ -291,7 +291,7 @@ func (s *market) reservations(ctx context.Context, in *reservationsInput) (*rese
 		user = who.Name
 	}
 	if user != "" && !who.sees(user) {
-		return nil, huma.Error403Forbidden(fmt.Sprintf("the reservations of %q are not yours to see; you are %q", user, who.Name))
+		return nil, huma.Error403Forbidden(fmt.Sprintf("you may not see the reservations of %q; you are %q", user, who.Name))
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
 	out := &reservationsOutput{ReservationList{Reservations: []Reservation{}}}
@@ -316,7 +316,7 @@ func (s *market) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, er
 	return out, err
 }
 
-// accountsOf is a VO's money, as far as somebody may see it.
+// accountsOf is a VO's money, as far as the caller may see it.
 func accountsOf(b *broker.Broker, who Caller, now bourse.Time) Accounts {
 	a := Accounts{VO: b.Name(), Users: []Spend{}}
 	if who.Role == User {
@@ -337,7 +337,7 @@ func accountsOf(b *broker.Broker, who Caller, now bourse.Time) Accounts {
 	return a
 }
 
-// paceOf is nil for none.
+// paceOf shows a pace; nil if there is none.
 func paceOf(p broker.Pace, paced bool) *Pace {
 	if !paced {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// counters are what the API counts itself.
+// counters are the API's own counters.
 type counters struct {
 	registry *prometheus.Registry
 
@@ -19,7 +19,7 @@ type counters struct {
 	requests                               *prometheus.CounterVec
 	requestTime                            *prometheus.HistogramVec
 
-	// Of a broker, from its facts since this process began.
+	// For a broker, counted from its facts since this process started.
 	transactions *prometheus.CounterVec
 	refused      *prometheus.CounterVec
 	cycles       *prometheus.CounterVec
@@ -34,28 +34,28 @@ func newCounters() *counters {
 		c.registry.MustRegister(x)
 		return x
 	}
-	c.denied = one("bourse_api_denied_total", "Requests refused because of who asked.")
-	c.busy = one("bourse_api_busy_total", "Requests refused because too many were under way.")
+	c.denied = one("bourse_api_denied_total", "Requests refused because of their caller.")
+	c.busy = one("bourse_api_busy_total", "Requests refused because too many were in progress.")
 	c.unanswered = one("bourse_api_unanswered_total", "Requests that the agent did not answer in time.")
-	c.untold = one("bourse_api_facts_untold_total", "Facts not shown to event streams and webhooks: they came too fast.")
+	c.untold = one("bourse_api_facts_untold_total", "Facts not shown to event streams and webhooks because they came too fast.")
 	c.slow = one("bourse_api_streams_lost_total", "Event streams ended because their readers were too slow.")
 	c.requests = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_api_requests_total", Help: "Requests answered, by operation and status."}, []string{"operation", "status"})
 	c.requestTime = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "bourse_api_request_seconds",
-		Help: "How long a request took, event streams left out.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}, []string{"operation"})
+		Help: "Time of a request, not counting event streams.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}, []string{"operation"})
 	c.registry.MustRegister(c.requests, c.requestTime, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }
 
-// ofBroker adds what only a broker counts.
+// ofBroker adds the counters of a broker.
 func (c *counters) ofBroker(a *agent, feed *feed) {
 	c.transactions = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_transactions_total",
 		Help: "Transactions decided, by decision and the reason of an abort."}, []string{"decision", "reason"})
 	c.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_submissions_refused_total",
-		Help: "Jobs not taken, by reason."}, []string{"reason"})
+		Help: "Jobs not accepted, by reason."}, []string{"reason"})
 	c.cycles = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_cycles_total",
 		Help: "Cycles closed, by whether at least one site answered."}, []string{"answered"})
 	c.cycleTime = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "bourse_cycle_seconds",
-		Help: "From a cycle's request for offers to its close.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)})
+		Help: "Time from a cycle's request for offers to its close.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)})
 	c.alternatives = prometheus.NewCounter(prometheus.CounterOpts{Name: "bourse_alternatives_total", Help: "Alternatives found."})
 	c.registry.MustRegister(c.transactions, c.refused, c.cycles, c.cycleTime, c.alternatives, feed.hooks.sent, &brokerGauges{a},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bourse_api_streams", Help: "Event streams open."},
@@ -89,12 +89,12 @@ var (
 	gaugeJobs    = prometheus.NewDesc("bourse_jobs", "Jobs that the broker keeps, by state.", []string{"state"}, nil)
 	gaugeMoney   = prometheus.NewDesc("bourse_money_credits", "The VO's money: budget, pending, left.", []string{"what"}, nil)
 	gaugeSites   = prometheus.NewDesc("bourse_sites", "Sites known, by whether they are asked for offers.", []string{"member"}, nil)
-	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers could be used.", []string{"site"}, nil)
-	gaugeState   = prometheus.NewDesc("bourse_site_state", "1 for the state of each site, as bourse sites shows it.", []string{"site", "state"}, nil)
-	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost: its legs are given up.", []string{"site"}, nil)
+	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers was usable.", []string{"site"}, nil)
+	gaugeState   = prometheus.NewDesc("bourse_site_state", "1 for the present state of each site, as in bourse sites.", []string{"site", "state"}, nil)
+	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost and its legs are given up.", []string{"site"}, nil)
 	gaugeSilent  = prometheus.NewDesc("bourse_site_silent_seconds", "How long the site has left questions unanswered.", []string{"site"}, nil)
 	gaugeStray   = prometheus.NewDesc("bourse_stray_messages_total", "Messages that made no sense.", nil, nil)
-	gaugeEarly   = prometheus.NewDesc("bourse_early_words_total", "Times that a peer, a site or a site's cluster, has said that a leg ran or was over before its window began: a clock is wrong.", nil, nil)
+	gaugeEarly   = prometheus.NewDesc("bourse_early_words_total", "Times that a peer (a site, or a site's cluster) reported that a leg ran or ended before its window began: a clock is wrong.", nil, nil)
 	gaugeFenced  = prometheus.NewDesc("bourse_fenced", "1 if another process acts under this broker's name.", nil, nil)
 )
 
@@ -105,8 +105,8 @@ func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A broker that does not answer within
-// two seconds has no gauges.
+// Collect implements prometheus.Collector. It sends nothing if the broker does not answer
+// within two seconds.
 func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 	ctx, stop := context.WithTimeout(g.base, 2*time.Second)
 	defer stop()

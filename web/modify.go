@@ -12,47 +12,47 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// Freedom is the choice that a job leaves the one site that carries it.
+// Freedom is the freedom that a job leaves the only site that carries it.
 type Freedom struct {
-	Flexible     *Seconds     `json:"flexible,omitempty" doc:"a window on one site may start up to this many seconds later than agreed, if the site can make use of it; it is cheaper for that"`
-	Fix          *Performance `json:"fix,omitempty" doc:"the share of the wait, above 0 and up to 1, after which a flexible window is fixed where it stands; default 1: when it starts"`
-	Alternatives *Performance `json:"alternatives,omitempty" doc:"how far outside its window a site may offer another place when it refuses one, as a share of the runtime, up to 100; default: not at all"`
+	Flexible     *Seconds     `json:"flexible,omitempty" doc:"the site may start a window on one site up to this many seconds later than agreed; the price is lower for that"`
+	Fix          *Performance `json:"fix,omitempty" doc:"share of the wait, above 0 and at most 1, after which the start of a flexible window is fixed; default 1: at its start"`
+	Alternatives *Performance `json:"alternatives,omitempty" doc:"how far outside its window a site may offer another one if it refuses, as a multiple of the run time, up to 100; default: not at all"`
 }
 
-// put puts what is said into a request; what is not said stays.
+// put sets the given fields in a request; others stay as they are.
 func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 	if f.Flexible != nil {
 		r.Flexible = f.Flexible.Duration
 	}
 	if f.Fix != nil {
 		if r.Fix = int(f.Fix.Performance); r.Fix < 1 || r.Fix > 1000 {
-			return "fix", fmt.Errorf("%v: must be a share above 0 and up to 1; who wants no choice left says flexible 0", f.Fix.Performance)
+			return "fix", fmt.Errorf("%v: must be above 0 and at most 1; for no freedom at all use flexible 0", f.Fix.Performance)
 		}
 		if r.Fix == 1000 {
-			r.Fix = 0 // when it starts
+			r.Fix = 0 // at its start
 		}
 	}
 	if f.Alternatives != nil {
 		r.Phi = int(f.Alternatives.Performance)
 	}
 	if r.Flexible < 0 || r.Flexible > bourse.MaxDuration || r.Phi > 100_000 {
-		return "flexible", fmt.Errorf("%v seconds, alternatives %v: must be 0 or more seconds and a share up to 100", r.Flexible, bourse.Performance(r.Phi))
+		return "flexible", fmt.Errorf("%v seconds, alternatives %v: must be 0 or more seconds, and at most 100", r.Flexible, bourse.Performance(r.Phi))
 	}
 	return "", nil
 }
 
-// Modification is what should change of a placed job; what is left out stays.
+// Modification is a change of a placed job. Fields that are left out stay as they are.
 type Modification struct {
 	Freedom
-	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"a moldable job is a rigid one from then on, of the length of that size where it has it"`
-	Length   *Seconds `json:"length,omitempty" doc:"runtime at performance 1, in seconds; a moldable job is a rigid one from then on"`
+	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"a moldable job becomes rigid, with the length of that size if it has one"`
+	Length   *Seconds `json:"length,omitempty" doc:"run time at performance 1, in seconds; a moldable job becomes rigid"`
 	Budget   *Credits `json:"budget,omitempty" doc:"for the whole job"`
 	MaxPrice *Price   `json:"maxPrice,omitempty" doc:"per node-hour"`
-	Ready    string   `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span from now such as 30m, or RFC 3339"`
-	Deadline string   `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span from now such as 1d, or RFC 3339"`
+	Ready    string   `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span from now such as 30m, or RFC 3339"`
+	Deadline string   `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span from now such as 1d, or RFC 3339"`
 }
 
-// put puts what is said into a request.
+// put sets the given fields in a request.
 func (m *Modification) put(r *bourse.Request, now bourse.Time) (key string, err error) {
 	if m.Nodes != nil {
 		*r = r.At(bourse.Size{Nodes: *m.Nodes, Length: r.SizeOn(*m.Nodes).Length})
@@ -77,11 +77,11 @@ func (m *Modification) put(r *bourse.Request, now bourse.Time) (key string, err 
 }
 
 type modifyInput struct {
-	ID   string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+	ID   string `path:"id" doc:"the job's identity, or its name if no other job has it"`
 	Body Modification
 }
 
-// changes handles what users ask to be changed of the windows of their jobs.
+// changes handles the users' changes of their jobs' windows.
 type changes struct{ *jobs }
 
 func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, error) {
@@ -103,7 +103,7 @@ func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, erro
 	}
 	switch {
 	case !found:
-		return nil, huma.Error404NotFound(fmt.Sprintf("the broker keeps job %q no more", e.id))
+		return nil, huma.Error404NotFound(fmt.Sprintf("the broker no longer keeps job %q", e.id))
 	case wrong != nil:
 		return nil, huma.Error422UnprocessableEntity(key + ": " + wrong.Error())
 	}
@@ -127,7 +127,7 @@ func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, erro
 	}
 	why := dated(r.Reason.String())
 	if !strings.Contains(why, e.id) {
-		why = fmt.Sprintf("job %s keeps the window that it has: %s", e.id, why)
+		why = fmt.Sprintf("job %s keeps its window: %s", e.id, why)
 	}
 	return nil, huma.Error409Conflict(why)
 }

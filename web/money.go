@@ -12,35 +12,35 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// Statements hands every line of the broker's statement to each, in order, from its
+// Statements calls each with every line of the broker's statement, in order, from its
 // journal. It ends with ctx.
 type Statements func(ctx context.Context, each func(broker.Move)) error
 
 // Deposit is money that an operator pays into the VO's account.
 type Deposit struct {
-	Key     string  `json:"key" minLength:"1" maxLength:"64" doc:"the operator's: the same key again changes nothing. One of the latest thousand"`
-	Credits Credits `json:"credits" doc:"above 0; all that is paid in together must not pass 10^12"`
-	Note    string  `json:"note,omitempty" maxLength:"256" doc:"for the statement"`
+	Key     string  `json:"key" minLength:"1" maxLength:"64" doc:"chosen by the operator: repeating a key changes nothing, as long as it is one of the latest thousand"`
+	Credits Credits `json:"credits" doc:"above 0; the total paid in must not exceed 10^12"`
+	Note    string  `json:"note,omitempty" maxLength:"256" doc:"text for the statement"`
 }
 
-// Statement lists what has moved the VO's money.
+// Statement lists every movement of the VO's money.
 type Statement struct {
-	Since Instant `json:"since,omitzero" doc:"it is complete from then on: the broker's journal begins there"`
+	Since Instant `json:"since,omitzero" doc:"the statement is complete from this time on, when the broker's journal begins"`
 	User  string  `json:"user,omitempty" doc:"only the lines of this user's jobs"`
 	Lines []Move  `json:"lines" doc:"in order of time"`
-	More  bool    `json:"more,omitempty" doc:"there are later ones; ask for those from the last line's instant on"`
+	More  bool    `json:"more,omitempty" doc:"there are more; ask for them with from set to the time of the last line"`
 }
 
 // Move is one line of a statement.
 type Move struct {
 	At      Instant `json:"at"`
-	What    string  `json:"what" enum:"budget,carried,deposit,payment,refund,penalty,claim,overdraft" doc:"budget: what the VO began with, or a period's; carried: what there was where the journal begins; claim: of or to a site that was lost, once it is back; overdraft: what the account did not cover"`
+	What    string  `json:"what" enum:"budget,carried,deposit,payment,refund,penalty,claim,overdraft" doc:"budget: the initial one, or that of a period; carried: the balance when the journal begins; claim: by or against a lost site, once it is back; overdraft: what the account did not cover"`
 	Job     string  `json:"job,omitempty"`
 	User    string  `json:"user,omitempty"`
 	Site    string  `json:"site,omitempty"`
 	Note    string  `json:"note,omitempty"`
-	Amount  Balance `json:"amount" doc:"into the VO's account; out of it below 0"`
-	Balance Balance `json:"balance" doc:"of the account, what is promised for legs included; in one user's statement the sum of the user's lines"`
+	Amount  Balance `json:"amount" doc:"paid into the VO's account; negative: paid out"`
+	Balance Balance `json:"balance" doc:"of the account, including credits promised for legs; in a user's statement, the sum of the user's lines"`
 }
 
 type (
@@ -49,7 +49,7 @@ type (
 	statementInput struct {
 		From string `query:"from" doc:"only lines from this instant on, RFC 3339"`
 		To   string `query:"to" doc:"only lines before this instant, RFC 3339"`
-		User string `query:"user" maxLength:"100" doc:"only lines of this user's jobs; users get their own"`
+		User string `query:"user" maxLength:"100" doc:"only lines of this user's jobs; users always get their own"`
 	}
 	statementOutput struct{ Body Statement }
 )
@@ -57,7 +57,7 @@ type (
 // maxLines is how many lines of a statement are shown at once.
 const maxLines = 20_000
 
-// money shows what has moved the VO's money, and takes in more. Statements read the
+// money shows the movements of the VO's money, and accepts deposits. Statements read the
 // journal, so they share the places of explanations.
 type money struct {
 	*market
@@ -79,7 +79,7 @@ func (s *money) deposit(ctx context.Context, in *depositInput) (*accountsOutput,
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
 	}
-	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
+	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("recorded an operator's request")
 	return s.accounts(ctx, nil)
 }
 
@@ -89,7 +89,7 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 		in.User = who.Name
 	}
 	if in.User != "" && !who.sees(in.User) {
-		return nil, huma.Error403Forbidden(fmt.Sprintf("the statement of %q is not yours to see; you are %q", in.User, who.Name))
+		return nil, huma.Error403Forbidden(fmt.Sprintf("you may not see the statement of %q; you are %q", in.User, who.Name))
 	}
 	p := pageOf{user: in.User, to: bourse.Never}
 	for _, x := range []struct {
@@ -101,12 +101,12 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 		}
 		at, err := time.Parse(time.RFC3339, x.text)
 		if err != nil {
-			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%s %q is no time; write %q", x.key, x.text, "2026-03-01T12:00:00Z"))
+			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%s %q is not a time; must be such as %q", x.key, x.text, "2026-03-01T12:00:00Z"))
 		}
 		*x.to = bourse.Time(at.UnixMilli())
 	}
 	if s.opt.Statements == nil {
-		return nil, huma.Error501NotImplemented("this broker makes no statements; bourse journal show on its journal has the facts")
+		return nil, huma.Error501NotImplemented("this broker makes no statements; bourse journal show prints the facts in its journal")
 	}
 	leave, err := s.places.enter(who)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 	return &statementOutput{p.out}, nil
 }
 
-// pageOf picks the lines of a statement that are asked for.
+// pageOf collects the requested lines of a statement.
 type pageOf struct {
 	user     string
 	from, to bourse.Time

@@ -13,14 +13,13 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// pagePolicy lets the live page run the scripts of its own host and call it; it can load
-// and send nothing else, and no page can frame it. Styles of elements are set by scripts.
+// pagePolicy lets the live page run the scripts of its own host and call that host. It can
+// load and send nothing else, and no page can frame it. Scripts set the styles of elements.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServePage serves the live page at the root of a host, and its files beside it: its own
-// under page, those of the view under view. Who may see what it shows is asked where it
-// asks.
+// ServePage serves the live page at the root of a host, with its files: its own under page,
+// those of the view under view. The page itself is public; its calls are not.
 func ServePage(mux *http.ServeMux) {
 	mux.Handle("GET /{$}", fileOf(pageFiles, "page/index.html"))
 	for _, from := range []struct {
@@ -31,16 +30,16 @@ func ServePage(mux *http.ServeMux) {
 			if err == nil && !d.IsDir() && path.Base(name) != "index.html" {
 				mux.Handle("GET /"+path.Join(from.under, name), fileOf(from.files, name))
 			}
-			return err // never, of files that are built in
+			return err // never happens with embedded files
 		})
 	}
 }
 
-// fileOf serves a file that is built in.
+// fileOf serves an embedded file.
 func fileOf(files fs.FS, name string) http.Handler {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {
-		panic(err) // it is built in
+		panic(err) // it is embedded
 	}
 	kinds := []string{".html", "text/html; charset=utf-8", ".js", "text/javascript; charset=utf-8", ".css", "text/css; charset=utf-8", ".svg", "image/svg+xml"}
 	kind := "text/plain; charset=utf-8"
@@ -51,6 +50,6 @@ func fileOf(files fs.FS, name string) http.Handler {
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("Content-Security-Policy", pagePolicy)
 		w.Header().Set("Referrer-Policy", "no-referrer")
-		_, _ = w.Write(text) // who has gone hears nothing
+		_, _ = w.Write(text) // fails only if the reader is gone
 	})
 }

@@ -9,35 +9,35 @@ import (
 	"github.com/bourse-grid/bourse/report/view"
 )
 
-// Bounds of what is kept of the past for the live page.
+// Bounds of the history kept for the live page.
 const (
-	pastSpan  = 24 * bourse.Hour // what is older is not shown
-	pastSteps = 160              // beyond, every second step of the older half goes
+	pastSpan  = 24 * bourse.Hour // older steps are not shown
+	pastSteps = 160              // beyond this, every second step of the older half is dropped
 )
 
-// past is how the sites stood over time, by what they have offered: what a broker cannot
-// tell afterwards. It begins with the process.
+// past is the state of the sites over time by their offers, which the broker itself does not
+// keep. It begins with the process.
 type past struct {
 	mu    sync.Mutex
 	steps []step
-	nodes map[string][]view.Group // of each site as it has offered last: one that offers nothing has them still
-	heard map[string]bourse.Time  // when each site has answered last, by its clock
-	taken int                     // steps in all: whether there is anything new
+	nodes map[string][]view.Group // of each site in its last offer; kept even if it offers nothing now
+	heard map[string]bourse.Time  // when each site last answered, by its clock
+	taken int                     // number of steps so far, to see whether there is a new one
 }
 
-// step is how the sites stood at an instant, by their names.
+// step is the state of the sites at an instant, by name.
 type step struct {
 	at    bourse.Time
 	sites map[string]point
 }
 
-// point is how one site stood: nodes that nobody could reserve, and the mean base price
+// point is the state of one site: nodes that could not be reserved, and the mean base price
 // of a node-hour.
 type point struct{ taken, price float64 }
 
 func newPast() *past { return &past{nodes: map[string][]view.Group{}} }
 
-// take notes how the sites stand, if one of them has answered since the last step.
+// take adds a step if a site has answered since the last one.
 func (p *past) take(now bourse.Time, b *broker.Broker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,14 +62,15 @@ func (p *past) take(now bourse.Time, b *broker.Broker) {
 	p.add(s)
 }
 
-// groups are those of a site as it has offered them last, nil if it never has.
+// groups returns the groups in a site's last offer, nil if it has never made one.
 func (p *past) groups(site string) []view.Group {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nodes[site]
 }
 
-// add appends a step. What is too old goes and, of too many, every second of the older half.
+// add appends a step. It drops steps that are too old and, if there are too many, every
+// second one of the older half.
 func (p *past) add(s step) {
 	p.steps = slices.DeleteFunc(p.steps, func(x step) bool { return x.at < s.at.Add(-pastSpan) })
 	if len(p.steps) >= pastSteps {
@@ -92,10 +93,10 @@ func pointOf(v *broker.SiteView, now bourse.Time) (x point) {
 	return x
 }
 
-// loads are the steps as charts show them, of sites by name with their nodes. vo tells
-// how many nodes of a site the bars of a caller take at an instant, and what their
-// node-hour costs: the rest is others'. A step holds until the next, the last until now:
-// the bars of a caller in it are those of now.
+// loads returns the steps in the form for charts. vo returns how many nodes of a site the
+// caller's bars take at an instant, and their price per node-hour; the rest belongs to
+// others. A step lasts until the next, and the last one until now, so it takes the caller's
+// bars as of now.
 func (p *past) loads(sites []view.Site, epoch, now bourse.Time, vo func(site string, at bourse.Time) (nodes, price float64)) (list []view.Load) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,22 +13,22 @@ import (
 	"github.com/bourse-grid/bourse/report/view"
 )
 
-// Bounds of what one live page shows.
+// Bounds of one live page.
 const (
 	mostDrawn  = 2000 // jobs
 	mostQueued = 200  // rows of the queue
 )
 
-// picture is what one live page shows, and what of it has been sent. It is of one caller
-// and holds nothing that this caller may not see.
+// picture is the content of one live page, and what of it has been sent. It belongs to one
+// caller and has nothing that this caller may not see.
 type picture struct {
 	who   Caller
 	epoch bourse.Time // the zero of its times
 	past  *past
 
 	drawn map[string]*drawn
-	left  bool              // there are more jobs than are drawn
-	sent  map[string]string // the last that was sent of each part
+	left  bool              // there are more jobs than drawn
+	sent  map[string]string // the last version sent of each part
 }
 
 // drawn is a job of the picture.
@@ -55,7 +55,7 @@ func (p *picture) at(i Instant) *int64 {
 	return &v
 }
 
-// draw takes a job as it stands into the picture and appends to part what that changes.
+// draw puts the present state of a job into the picture, and appends the changes to part.
 func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
 	old := p.drawn[j.ID]
 	d := &drawn{number: e.number, since: bourse.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority}
@@ -102,7 +102,7 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
 func jobsOf(part *view.Document) []view.Job { list, _ := part.Jobs.([]view.Job); return list }
 func barsOf(part *view.Document) []view.Bar { list, _ := part.Bars.([]view.Bar); return list }
 
-// goneBars are those of a job from one on, as gone.
+// goneBars returns the bars of a job from an index on, marked as gone.
 func goneBars(d *drawn, from int) (list []view.Bar) {
 	for i := from; i < len(d.bars); i++ {
 		list = append(list, view.Bar{ID: d.bars[i].ID, Gone: true})
@@ -110,7 +110,7 @@ func goneBars(d *drawn, from int) (list []view.Bar) {
 	return list
 }
 
-// erase takes a job out of the picture.
+// erase removes a job from the picture.
 func (p *picture) erase(part *view.Document, id string) {
 	d := p.drawn[id]
 	if d == nil {
@@ -121,7 +121,7 @@ func (p *picture) erase(part *view.Document, id string) {
 	part.Bars = append(barsOf(part), goneBars(d, 0)...)
 }
 
-// age takes out what is over for too long and, of too many jobs, those that were over
+// age removes jobs that ended too long ago and, if there are too many jobs, those that ended
 // first, then the oldest.
 func (p *picture) age(part *view.Document, now bourse.Time) {
 	for _, id := range slices.Sorted(maps.Keys(p.drawn)) {
@@ -147,8 +147,8 @@ func (p *picture) age(part *view.Document, now bourse.Time) {
 	}
 }
 
-// vo is how many nodes of a site the drawn bars take at an instant, and the mean price of
-// a node-hour of theirs.
+// vo returns a function for how many nodes of a site the drawn bars take at an instant, and
+// their mean price per node-hour.
 func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) {
 	bySite := map[string][]*view.Bar{}
 	for _, d := range p.drawn {
@@ -170,7 +170,7 @@ func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) 
 	}
 }
 
-// ruler is from when to when there is something to show.
+// ruler sets the span of time to show.
 func (p *picture) ruler(part *view.Document, now bourse.Time) {
 	from, until := int64(now.Add(-10*bourse.Minute)-p.epoch), int64(now.Add(10*bourse.Minute)-p.epoch)
 	for _, d := range p.drawn {
@@ -188,7 +188,7 @@ func (p *picture) ruler(part *view.Document, now bourse.Time) {
 	part.From, part.Until, part.Now = from/step*step, (until/step+1)*step, int64(now-p.epoch)
 }
 
-// figures are the numbers that are shown large.
+// figures returns the large numbers at the top.
 func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
 	n := map[string]int{}
 	for _, d := range p.drawn {
@@ -200,8 +200,8 @@ func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
 			usable++
 		}
 	}
-	list := []view.Figure{{Name: "jobs wait", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "are placed", Value: fmt.Sprint(n["placed"])},
-		{Name: "run", Value: fmt.Sprint(n["running"])}, {Name: "sites offer", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when they were last heard"}}
+	list := []view.Figure{{Name: "jobs waiting", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "placed", Value: fmt.Sprint(n["placed"])},
+		{Name: "running", Value: fmt.Sprint(n["running"])}, {Name: "sites offering", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when last heard from"}}
 	if m := a.Money; m != nil {
 		list = append(list, view.Figure{Name: "credits left", Value: fmt.Sprintf("%.2f", m.Left.Float()), Note: fmt.Sprintf("%.2f held", m.Pending.Float())})
 	} else if len(a.Users) == 1 && a.Users[0].Left != nil {
@@ -210,10 +210,10 @@ func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
 	return list
 }
 
-// siteColumns are those of the table of sites.
+// siteColumns are the columns of the table of sites.
 var siteColumns = []view.Column{{Name: "Nodes", Kind: "number"}, {Name: "Free", Kind: "number"}, {Name: "at base price", Kind: "number"}, {Name: "Price", Kind: "figure"}, {Name: "Asked", Kind: "at"}}
 
-// sites are the sites as a view shows them.
+// sites returns the sites in the form for a view.
 func (p *picture) sites(list []Site) []view.Site {
 	out := make([]view.Site, 0, len(list))
 	for i := range list {
@@ -236,7 +236,7 @@ func (p *picture) sites(list []Site) []view.Site {
 				low, high = min(low, price), max(high, price)
 			}
 		}
-		if len(s.Groups) == 0 { // what runs there is drawn on them
+		if len(s.Groups) == 0 { // its work is still drawn on them
 			x.Groups = append(x.Groups, p.past.groups(s.Name)...)
 		}
 		cells := []any{nil, nil, nil, nil, p.at(s.Asked)}
@@ -253,9 +253,9 @@ func (p *picture) sites(list []Site) []view.Site {
 	return out
 }
 
-// tables are the queue and the money.
+// tables returns the tables of the queue and of the money.
 func (p *picture) tables(a *Accounts) []view.Table {
-	queue := view.Table{Title: "Queue", About: "Jobs that wait for a window, and why they did not get one in the last cycle: by priority, then as they came. Users take turns.", Rows: [][]any{},
+	queue := view.Table{Title: "Queue", About: "Jobs waiting for a window, and why they did not get one in the last cycle. Ordered by priority, then by submission; users take turns.", Rows: [][]any{},
 		Columns: []view.Column{{Name: "Job", Kind: "word"}, {Name: "State", Kind: "state"}, {Name: "Why", Kind: "word"}, {Name: "User", Kind: "word"}, {Name: "Nodes", Kind: "number"}, {Name: "Priority", Kind: "number"}, {Name: "Submitted", Kind: "at"}}}
 	waiting := slices.Collect(maps.Values(p.drawn))
 	waiting = slices.DeleteFunc(waiting, func(d *drawn) bool { return !d.open || d.job.Start != nil })
@@ -268,9 +268,9 @@ func (p *picture) tables(a *Accounts) []view.Table {
 	if n := len(waiting); n > mostQueued {
 		queue.About += fmt.Sprintf(" The first %d of %d.", mostQueued, n)
 	} else if n == 0 {
-		queue.About = "No job waits."
+		queue.About = "No jobs are waiting."
 	}
-	money := view.Table{Title: "Accounts", About: "In credits. What is held is promised for windows that are not paid yet.", Rows: [][]any{},
+	money := view.Table{Title: "Accounts", About: "In credits. Held credits are promised for windows that are not paid yet.", Rows: [][]any{},
 		Columns: []view.Column{{Name: "Account", Kind: "word"}, {Name: "Budget or quota", Kind: "money"}, {Name: "Spent", Kind: "money"}, {Name: "Held", Kind: "money"}, {Name: "Left", Kind: "money"}}}
 	if m := a.Money; m != nil {
 		money.Rows = append(money.Rows, []any{"the VO", int64(m.Budget.Credits), int64(m.Spent.Credits), int64(m.Pending.Credits), int64(m.Left.Credits)})
@@ -296,8 +296,8 @@ func (p *picture) tables(a *Accounts) []view.Table {
 	return []view.Table{queue, money}
 }
 
-// about fills what is of the broker as a whole into a part, as far as it is not what was
-// sent last. Loads are of those parts that have charts.
+// about adds what concerns the broker as a whole to a part, if it differs from what was last
+// sent. Loads are only added with charts.
 func (p *picture) about(part *view.Document, b *broker.Broker, now bourse.Time, charts bool) {
 	list := sitesOf(b, now)
 	a := accountsOf(b, p.who, now)
@@ -328,20 +328,20 @@ func (p *picture) about(part *view.Document, b *broker.Broker, now bourse.Time, 
 	}
 }
 
-// note says what is not shown.
+// note says what the page does not show.
 func (p *picture) note() string {
-	what := "What has ended is shown for 24 hours; prices and use over time begin when the broker's process did."
+	what := "Ended jobs are shown for 24 hours. Prices and use over time begin with the start of the broker's process."
 	if p.left {
-		what = fmt.Sprintf("Of the jobs, %d are shown: those that are not over, and the latest others. ", mostDrawn) + what
+		what = fmt.Sprintf("Only %d jobs are shown: those that have not ended, and the latest others. ", mostDrawn) + what
 	}
 	return what + " bourse jobs lists all jobs."
 }
 
-// fresh reports whether a part differs from what was sent last, and notes it.
+// fresh reports whether a part differs from what was last sent, and remembers it.
 func (p *picture) fresh(key string, v any) bool {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // nothing in it can fail
+		panic(err) // such a value can always be encoded
 	}
 	if p.sent[key] == string(text) {
 		return false

@@ -9,10 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The library's settings hold for the program as a whole; no other package of
-// it uses the library. Lists are never null; a problem's detail says what is wrong,
-// where the library would only say that something is; and a request is not sent back as
-// a whole.
+// The library's settings are global, but no other package uses the library. Here lists are
+// never null; a problem's detail says what is wrong, not only that something is; and a
+// problem does not repeat the whole request.
 func init() {
 	huma.DefaultArrayNullable = false
 	plain := huma.NewError
@@ -21,7 +20,7 @@ func init() {
 		case message == "validation failed" && len(errs) > 0:
 			message = reworded(errs[0])
 		case status == http.StatusRequestTimeout:
-			message = fmt.Sprintf("the body comes too slowly: after %v at least %d bytes a second must have come; send smaller batches", bodyGrace, bodyRate)
+			message = fmt.Sprintf("the body arrives too slowly: after %v it must average at least %d bytes per second; send smaller batches", bodyGrace, bodyRate)
 		}
 		for i, err := range errs {
 			if d, ok := err.(huma.ErrorDetailer); ok {
@@ -34,7 +33,7 @@ func init() {
 	}
 }
 
-// reworded is what is wrong, where, and what would be right.
+// reworded says what is wrong, where, and what the value must be.
 func reworded(err error) string {
 	d, ok := err.(huma.ErrorDetailer)
 	if !ok {
@@ -46,7 +45,7 @@ func reworded(err error) string {
 	if strings.HasPrefix(words, "unknown content type") {
 		words += "; send application/json"
 	} else if n, _ := fmt.Sscanf(words, "expected array length <= %d", &most); n == 1 {
-		words = fmt.Sprintf("%s, the most is %d", counted(detail.Value), most)
+		words = fmt.Sprintf("%s; must be at most %d", counted(detail.Value), most)
 		if detail.Location == "body.jobs" {
 			words += " in a batch; submit several batches"
 		}
@@ -57,7 +56,7 @@ func reworded(err error) string {
 	return detail.Location + ": " + words
 }
 
-// counted says how many entries a list has.
+// counted describes the length of a list.
 func counted(list any) string {
 	if l, ok := list.([]any); ok {
 		return fmt.Sprintf("%d entries", len(l))
@@ -65,11 +64,11 @@ func counted(list any) string {
 	return "too many entries"
 }
 
-// maxEcho bounds what a problem repeats of a value that was sent, in bytes.
+// maxEcho bounds how much of a received value a problem repeats, in bytes.
 const maxEcho = 100
 
-// brief is a value as a problem repeats it: the beginning of a long text, nothing
-// of a list or an object.
+// brief shortens a value for a problem: to the beginning of a long text; lists and objects
+// are left out.
 func brief(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -83,15 +82,15 @@ func brief(value any) any {
 	return nil
 }
 
-// sendProblem answers with a problem where the API's library is not involved.
+// sendProblem answers with a problem outside the API's library.
 func sendProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail)) // who has gone hears nothing
+	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail)) // fails only if the reader is gone
 }
 
-// unknownPath answers requests for which there is no operation: 405 where there is one
-// for another method, else 404.
+// unknownPath answers requests without an operation: 405 if there is one for another method,
+// else 404.
 func unknownPath(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {
@@ -103,9 +102,9 @@ func unknownPath(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	}
 	path := brief(r.URL.Path)
 	if len(allowed) == 0 {
-		sendProblem(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %q; /openapi.json lists what there is", path))
+		sendProblem(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %q; /openapi.json lists all paths", path))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	sendProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("%s is not for %q; %s is", brief(r.Method), path, strings.Join(allowed, " or ")))
+	sendProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("%s is not allowed for %q; use %s", brief(r.Method), path, strings.Join(allowed, " or ")))
 }

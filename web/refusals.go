@@ -8,20 +8,19 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// refusals writes to the process's log what net/http says of failed connections, failed
-// TLS handshakes above all. Anybody who can reach the port can cause such lines, so a
-// burst is let through and then one a second; each line says how many were left out
-// before it.
+// refusals writes net/http's messages about failed connections, mostly failed TLS handshakes,
+// to the process's log. Anybody who can reach the port can cause such lines, so it lets
+// through a burst and then one per second; each line says how many were left out before it.
 type refusals struct {
 	log zerolog.Logger
 
 	mu     sync.Mutex
 	tokens int
 	at     time.Time // of the last token
-	hidden int       // lines since the last one said
+	hidden int       // lines left out since the last one written
 }
 
-// refusalBurst is how many lines may come at once after a quiet while.
+// refusalBurst is how many lines may come at once after a quiet period.
 const refusalBurst = 20
 
 // Write takes one line.

@@ -18,22 +18,22 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Bounds of a rendezvous. Only who has a token of the site takes anything up.
+// Bounds of a rendezvous. Only callers with a token of the site use any resources.
 const (
-	meetingRooms   = 1024             // at once; beyond, the one that nobody has used for longest goes
-	meetingLegs    = 10_000           // of a room
-	meetingAddress = 4 << 10          // bytes of what a leg posts
-	meetingBytes   = 16 << 20         // of all that is posted
+	meetingRooms   = 1024             // at once; beyond this, the least recently used one is dropped
+	meetingLegs    = 10_000           // in a room
+	meetingAddress = 4 << 10          // bytes that a leg posts
+	meetingBytes   = 16 << 20         // bytes of all posts
 	meetingWaits   = 1024             // requests that wait at once
 	meetingWait    = 5 * time.Minute  // the longest wait
-	meetingIdle    = 24 * time.Hour   // after that a room nobody has used goes
+	meetingIdle    = 24 * time.Hour   // an unused room is dropped after this
 	meetingBody    = 10 * time.Second // for a request to arrive
 )
 
-// Rendezvous is the place where the legs of a window tell each other their
-// addresses: POST and GET /v1/rendezvous/TOKEN. Work on a node has no certificate,
-// so it is let in by its token alone, which says which window it is of. Nothing is
-// kept beyond the process: legs post again until all are there.
+// Rendezvous is the place where the legs of a window exchange their addresses: POST and GET
+// /v1/rendezvous/TOKEN. Work on a node has no certificate, so it is admitted by its token
+// alone, which identifies its window. Nothing is kept when the process ends: legs post again
+// until all are there.
 type Rendezvous struct {
 	key   agents.Key
 	http  *http.Server
@@ -44,14 +44,14 @@ type Rendezvous struct {
 	bytes int
 }
 
-// room is one window's.
+// room holds the addresses of one window.
 type room struct {
 	legs    map[int]string // addresses
 	changed chan struct{}  // closed at the next change
 	used    time.Time
 }
 
-// NewRendezvous returns one that lets in who has a token of a site's key.
+// NewRendezvous returns a Rendezvous that admits callers with a token made by a site's key.
 func NewRendezvous(key agents.Key) *Rendezvous {
 	r := &Rendezvous{key: key, rooms: map[string]*room{}, waits: make(chan struct{}, meetingWaits)}
 	r.http = &http.Server{Handler: r, ReadHeaderTimeout: meetingBody, ReadTimeout: meetingBody,
@@ -67,7 +67,7 @@ func (r *Rendezvous) Serve(l net.Listener) error {
 	return nil
 }
 
-// Close cuts off whoever waits.
+// Close ends the server and cuts off waiting callers.
 func (r *Rendezvous) Close() { _ = r.http.Close() }
 
 // ServeHTTP implements http.Handler. Answers are plain text: a line for each leg
@@ -78,10 +78,10 @@ func (r *Rendezvous) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	legs, wait, err := meetingQuery(q)
 	switch {
 	case !ok:
-		http.Error(w, "there is only /v1/rendezvous/TOKEN here", http.StatusNotFound)
+		http.Error(w, "the only path here is /v1/rendezvous/TOKEN", http.StatusNotFound)
 		return
 	case !admitted:
-		http.Error(w, "this is no token of this site", http.StatusForbidden)
+		http.Error(w, "this is not a token of this site", http.StatusForbidden)
 		return
 	case q.Method != http.MethodGet && q.Method != http.MethodPost:
 		w.Header().Set("Allow", "GET, POST")
@@ -105,7 +105,7 @@ func (r *Rendezvous) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			<-r.waits
 		default:
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many wait here; try again in a second", http.StatusServiceUnavailable)
+			http.Error(w, "too many requests are waiting here; try again in a second", http.StatusServiceUnavailable)
 			return
 		}
 	}
@@ -117,22 +117,22 @@ func (r *Rendezvous) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	_, _ = io.WriteString(w, list)
 }
 
-// meetingQuery reads for how many legs a request waits, and how long.
+// meetingQuery reads how many legs a request waits for, and how long.
 func meetingQuery(q *http.Request) (legs int, wait time.Duration, err error) {
 	v := q.URL.Query()
 	if s := v.Get("legs"); s != "" {
 		if legs, err = strconv.Atoi(s); err != nil || legs < 1 || legs > meetingLegs {
-			return 0, 0, fmt.Errorf("legs=%q: must be 1 to %d, as BOURSE_LEGS has it", s, meetingLegs)
+			return 0, 0, fmt.Errorf("legs=%q: must be 1 to %d, from BOURSE_LEGS", s, meetingLegs)
 		}
 	}
 	if s := v.Get("wait"); s != "" {
 		d, err := bourse.ParseDuration(s)
 		wait = time.Duration(d) * time.Millisecond
 		if err != nil || d < 0 || wait > meetingWait {
-			return 0, 0, fmt.Errorf("wait=%q: must be a span of 0s to %v, such as 60s", s, meetingWait)
+			return 0, 0, fmt.Errorf("wait=%q: must be 0s to %v, such as 60s", s, meetingWait)
 		}
 		if legs == 0 {
-			return 0, 0, errors.New("wait says how long to wait until so many legs are there; give legs too")
+			return 0, 0, errors.New("wait needs legs, the number of legs to wait for")
 		}
 	}
 	return legs, wait, nil
@@ -142,21 +142,21 @@ func meetingQuery(q *http.Request) (legs int, wait time.Duration, err error) {
 func (r *Rendezvous) post(w http.ResponseWriter, q *http.Request, name string) (status int, err error) {
 	leg, err := strconv.Atoi(q.URL.Query().Get("leg"))
 	if err != nil || leg < 0 || leg >= meetingLegs {
-		return http.StatusBadRequest, fmt.Errorf("leg=%q: must be 0 to %d, as BOURSE_LEG has it", q.URL.Query().Get("leg"), meetingLegs-1)
+		return http.StatusBadRequest, fmt.Errorf("leg=%q: must be 0 to %d, from BOURSE_LEG", q.URL.Query().Get("leg"), meetingLegs-1)
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, q.Body, meetingAddress))
 	if err != nil {
-		return http.StatusRequestEntityTooLarge, fmt.Errorf("an address has at most %d bytes", meetingAddress)
+		return http.StatusRequestEntityTooLarge, fmt.Errorf("an address must have at most %d bytes", meetingAddress)
 	}
 	address := strings.TrimSpace(string(text))
 	if err := bourse.CheckText(address); err != nil || address == "" {
-		return http.StatusBadRequest, errors.New("the body must be the leg's address, in one line of characters that can be seen")
+		return http.StatusBadRequest, errors.New("the body must be the leg's address, one line of printable characters")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := r.room(name)
 	if r.bytes+len(address)-len(x.legs[leg]) > meetingBytes {
-		return http.StatusInsufficientStorage, fmt.Errorf("all that is posted here takes %d bytes at most; try again later", meetingBytes)
+		return http.StatusInsufficientStorage, fmt.Errorf("the limit of %d bytes for all posts is reached; try again later", meetingBytes)
 	}
 	if x.legs[leg] != address {
 		r.bytes += len(address) - len(x.legs[leg])
@@ -167,7 +167,7 @@ func (r *Rendezvous) post(w http.ResponseWriter, q *http.Request, name string) (
 	return 0, nil
 }
 
-// room is the one of that name, used now.
+// room returns the room of that name, and marks it as used.
 func (r *Rendezvous) room(name string) *room {
 	now := time.Now()
 	x := r.rooms[name]
@@ -194,7 +194,7 @@ func (r *Rendezvous) drop(name string) {
 	delete(r.rooms, name)
 }
 
-// list lists who is there, and reports whether so many are.
+// list lists the legs that are there, and reports whether enough are.
 func (r *Rendezvous) list(name string, legs int) (list string, whole bool) {
 	list, whole, _ = r.look(name, legs)
 	return list, whole
@@ -211,7 +211,7 @@ func (r *Rendezvous) look(name string, legs int) (list string, whole bool, chang
 	return b.String(), len(x.legs) >= legs, x.changed
 }
 
-// await waits until so many are there, or the time is over.
+// await waits until enough legs are there, or the time is over.
 func (r *Rendezvous) await(ctx context.Context, name string, legs int, wait time.Duration) (list string, whole bool) {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()

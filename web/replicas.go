@@ -15,31 +15,31 @@ import (
 
 // Replicas are the processes that hold a broker.
 type Replicas struct {
-	Here    string    `json:"here,omitempty" doc:"the one that says so"`
-	Leader  string    `json:"leader,omitempty" doc:"absent: it knows of none"`
+	Here    string    `json:"here,omitempty" doc:"the replica that answers"`
+	Leader  string    `json:"leader,omitempty" doc:"absent: unknown"`
 	Term    uint64    `json:"term" doc:"of the present leadership"`
 	Members []Replica `json:"members"`
 }
 
-// Replica is one of them, as the one that leads knows it. One that does not lead knows of
-// itself alone how far it is.
+// Replica is one of these processes, as the leader knows it. A replica that does not lead
+// knows only its own progress.
 type Replica struct {
 	Name      string `json:"name" example:"replica:vo1/2"`
-	Role      string `json:"role" enum:"leader,follower,joins,leaves" doc:"joins, leaves: one is being replaced by the other"`
-	Term      uint64 `json:"term,omitempty" doc:"the latest that it knows of; absent: it is not heard"`
-	Applied   uint64 `json:"applied" doc:"entries of the log that it has on its disk and are committed"`
-	Behind    uint64 `json:"behind" doc:"entries that the leader has and it has not acknowledged"`
-	Reachable bool   `json:"reachable" doc:"the leader has heard of it lately"`
+	Role      string `json:"role" enum:"leader,follower,joins,leaves" doc:"joins, leaves: the joining one is replacing the leaving one"`
+	Term      uint64 `json:"term,omitempty" doc:"the latest term that it knows; absent: it is not heard"`
+	Applied   uint64 `json:"applied" doc:"committed entries of the log on its disk"`
+	Behind    uint64 `json:"behind" doc:"entries of the leader that it has not acknowledged"`
+	Reachable bool   `json:"reachable" doc:"the leader has heard from it lately"`
 	Address   string `json:"address,omitempty" doc:"for other replicas"`
 	API       string `json:"api,omitempty"`
 }
 
-// Replacement is which member of a group another one replaces.
+// Replacement replaces a member of a group by another one.
 type Replacement struct {
-	Out     int    `json:"out" minimum:"1" maximum:"1000" doc:"the id of the member that is gone, in [replica]"`
-	In      int    `json:"in" minimum:"1" maximum:"1000" doc:"the id of the one that comes, which no member has had before"`
-	Address string `json:"address" maxLength:"300" doc:"host:port at which the others reach that one" example:"four.example.org:7402"`
-	API     string `json:"api,omitempty" maxLength:"300" doc:"the URL of its API, to which users are sent while it leads" example:"https://four.example.org:7480"`
+	Out     int    `json:"out" minimum:"1" maximum:"1000" doc:"the id of the lost member, from its [replica]"`
+	In      int    `json:"in" minimum:"1" maximum:"1000" doc:"the id of the new member, which no member has had before"`
+	Address string `json:"address" maxLength:"300" doc:"host:port at which the others reach the new member" example:"four.example.org:7402"`
+	API     string `json:"api,omitempty" maxLength:"300" doc:"the URL of its API, for users while it leads" example:"https://four.example.org:7480"`
 }
 
 // Resolve checks what a schema cannot say.
@@ -55,14 +55,14 @@ func (in *replaceInput) Resolve(huma.Context) []error {
 	case in.Body.API != "" && (apiErr != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")):
 		return bad("api", "must be a URL such as https://four.example.org:7480", in.Body.API)
 	case in.Body.In == in.Body.Out:
-		return bad("in", "must be another than out: an id is never given twice", in.Body.In)
+		return bad("in", "must differ from out: an id is never used twice", in.Body.In)
 	}
 	return nil
 }
 
 type (
 	replicasInput struct {
-		Here bool `query:"here" doc:"what this process knows by itself, whether it leads or not: of the others no more than that they are members"`
+		Here bool `query:"here" doc:"answer with what this process itself knows, whether it leads or not; of the others it knows only that they are members"`
 	}
 	replicasOutput struct{ Body Replicas }
 	replaceInput   struct{ Body Replacement }
@@ -76,7 +76,7 @@ func (g *group) replicas(ctx context.Context, in *replicasInput) (*replicasOutpu
 		return nil, err
 	}
 	if g.opt.Replicas == nil {
-		return nil, huma.Error501NotImplemented("one process holds this broker; [replica] in its file makes it one of several")
+		return nil, huma.Error501NotImplemented("this broker is held by a single process; [replica] in its file would add others")
 	}
 	if !in.Here {
 		if err := g.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil { // it still leads
@@ -92,7 +92,7 @@ func (g *group) replicas(ctx context.Context, in *replicasInput) (*replicasOutpu
 	return &replicasOutput{r}, nil
 }
 
-// replace has one member take the place of another, and answers once it has.
+// replace replaces one member by another, and answers when that is done.
 func (g *group) replace(ctx context.Context, in *replaceInput) (*replicasOutput, error) {
 	if err := g.operators(ctx); err != nil {
 		return nil, err

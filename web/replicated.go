@@ -15,28 +15,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Replicated serves the API of a broker that several processes hold. While this one
-// leads, that is the API of a broker, made anew for each leadership: it begins by reading
-// the broker as its facts have it then. Else callers are sent to the leader, or told to
-// come again while none is known. With a change all connections are closed.
+// Replicated serves the API of a broker that several processes hold. While this process
+// leads, it serves the API of the broker, made anew for each leadership from the broker's
+// facts at that time. Otherwise it redirects callers to the leader, or tells them to try
+// again while no leader is known. At each change it closes all connections.
 type Replicated struct {
 	opt    Options
 	leader func() (name, url string)
 
 	mu     sync.Mutex
-	door   *door // to whoever serves now
+	door   *door // to the present server
 	closed bool
 }
 
-// NewReplicated returns the API of a replica. leader says which replica leads, "" if none
-// is known, and the URL of its API.
+// NewReplicated returns the API of a replica. leader returns the name of the leading replica,
+// "" if unknown, and the URL of its API.
 func NewReplicated(opt Options, leader func() (name, url string)) *Replicated {
 	r := &Replicated{opt: opt, leader: leader}
 	r.Follow()
 	return r
 }
 
-// Lead has the API of the broker served, which it reads first.
+// Lead reads the broker, and serves its API from then on.
 func (r *Replicated) Lead() error {
 	s, err := NewBroker(r.opt)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Replicated) Lead() error {
 	return nil
 }
 
-// Follow has callers sent to whoever leads.
+// Follow redirects callers to the leader from then on.
 func (r *Replicated) Follow() {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(r.opt.Collectors...)
@@ -67,7 +67,7 @@ func (r *Replicated) Follow() {
 	r.open(&follower{&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}})
 }
 
-// ready answers for a process that follows: it is ready to lead.
+// ready answers for a process that follows: ready means ready to lead.
 func (r *Replicated) ready(w http.ResponseWriter, _ *http.Request) {
 	if r.opt.Ready != nil {
 		if err := r.opt.Ready(); err != nil {
@@ -79,7 +79,7 @@ func (r *Replicated) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintf(w, "follows %s\n", name)
 }
 
-// replicas tells operators what this process knows of the group, where they want that.
+// replicas answers operators who ask what this process itself knows of the group.
 func (r *Replicated) replicas(w http.ResponseWriter, q *http.Request, known *admission) {
 	if here, _ := strconv.ParseBool(q.URL.Query().Get("here")); !here || r.opt.Replicas == nil {
 		r.elsewhere(w, q)
@@ -97,14 +97,14 @@ func (r *Replicated) replicas(w http.ResponseWriter, q *http.Request, known *adm
 	defer cancel()
 	is, err := r.opt.Replicas(ctx)
 	if err != nil {
-		sendProblem(w, http.StatusServiceUnavailable, fmt.Sprintf("%s cannot say how it stands: %v", r.opt.Agent, err))
+		sendProblem(w, http.StatusServiceUnavailable, fmt.Sprintf("%s cannot report its state: %v", r.opt.Agent, err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(is)
 }
 
-// elsewhere tells a caller who leads.
+// elsewhere redirects a caller to the leader.
 func (r *Replicated) elsewhere(w http.ResponseWriter, q *http.Request) {
 	name, url := r.leader()
 	status, detail := http.StatusServiceUnavailable, fmt.Sprintf("no replica of %s leads at the moment; try again in a second", r.opt.Agent)
@@ -115,7 +115,7 @@ func (r *Replicated) elsewhere(w http.ResponseWriter, q *http.Request) {
 	default:
 		w.Header().Set("Retry-After", "1")
 		if name != "" {
-			detail = fmt.Sprintf("%s leads, and no address of its API is known here; call it there", name)
+			detail = fmt.Sprintf("%s leads, but the address of its API is not known here; call it directly", name)
 		}
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
@@ -123,7 +123,7 @@ func (r *Replicated) elsewhere(w http.ResponseWriter, q *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(status), "status": status, "detail": detail})
 }
 
-// served is what answers callers for a time.
+// served is a server that answers callers for some time.
 type served interface {
 	Serve(net.Listener) error
 	Close(context.Context)
@@ -135,8 +135,8 @@ type follower struct{ http *http.Server }
 func (f *follower) Serve(l net.Listener) error { return f.http.Serve(l) }
 func (f *follower) Close(context.Context)      { _ = f.http.Close() }
 
-// open has callers go to another server from now on. What the one before has not answered
-// is cut off.
+// open sends callers to another server from now on. Unanswered requests of the previous one
+// are cut off.
 func (r *Replicated) open(s served) {
 	d := &door{server: s, conns: make(chan net.Conn), done: make(chan struct{})}
 	r.mu.Lock()
@@ -204,7 +204,7 @@ func (r *Replicated) current() *door {
 	return r.door
 }
 
-// Close ends what is served.
+// Close ends the present server.
 func (r *Replicated) Close(ctx context.Context) {
 	r.mu.Lock()
 	d := r.door
@@ -217,7 +217,7 @@ func (r *Replicated) Close(ctx context.Context) {
 	}
 }
 
-// door is the listener of a server that answers for a time.
+// door is the listener of a server that answers for some time.
 type door struct {
 	server served
 	conns  chan net.Conn
@@ -236,11 +236,11 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// Close has no more connections come in.
+// Close stops accepting connections.
 func (d *door) Close() error {
 	d.once.Do(func() { close(d.done) })
 	return nil
 }
 
-// Addr is of no use to anybody.
+// Addr is not used.
 func (d *door) Addr() net.Addr { return &net.TCPAddr{} }

@@ -10,32 +10,32 @@ import (
 
 // JobRequest is one job of a Batch, with the keys of a batch file.
 type JobRequest struct {
-	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"of its own within the batch" example:"wave"`
-	User           string       `json:"user,omitempty" maxLength:"100" doc:"in whose name; default: the caller. Another's is refused unless the caller is an operator"`
-	Nodes          int          `json:"nodes" minimum:"1" maximum:"1000000" doc:"at once" example:"16"`
-	Length         Seconds      `json:"length" doc:"runtime at performance 1, in seconds" example:"7200"`
-	Run            *Seconds     `json:"run,omitempty" doc:"what it really takes at performance 1, for simulated clusters; default: its length"`
-	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"of every node; default 1"`
-	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is needed"`
-	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: what the price implies"`
-	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span after the submission such as 30m, or RFC 3339; default 0s"`
-	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span after the submission such as 1d, or RFC 3339; default: none"`
+	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
+	User           string       `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
+	Nodes          int          `json:"nodes" minimum:"1" maximum:"1000000" doc:"number of nodes at once" example:"16"`
+	Length         Seconds      `json:"length" doc:"run time at performance 1, in seconds" example:"7200"`
+	Run            *Seconds     `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"least performance of every node; default 1"`
+	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is required"`
+	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
+	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
+	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
 	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
 	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
 	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
-	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"of a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with them. nodes and length are then one of them. The size that is taken follows from what there is room for; where one has to come first, it is the one with the least nodes x length"`
-	After          []string     `json:"after,omitempty" maxItems:"100" doc:"starts when these jobs of the same user have ended: names of this batch, or identities of jobs submitted before"`
-	Minimize       string       `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"what of a window its owner wants least of, where the broker minimises value; default: the broker's"`
-	Urgency        string       `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner that it ends an hour sooner: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
+	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
+	After          []string     `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must end before it starts: names in this batch, or identities of jobs submitted before"`
+	Minimize       string       `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
+	Urgency        string       `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
 	Freedom
 	WorkRequest
-	Gap *Seconds `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
+	Gap *Seconds `json:"gap,omitempty" doc:"time between the end of the last of them and the start, in seconds; default 0"`
 }
 
 // Size is one way to run a moldable job.
 type Size struct {
 	Nodes  int     `json:"nodes" minimum:"1" maximum:"1000000"`
-	Length Seconds `json:"length" doc:"runtime at performance 1 on so many nodes, in seconds"`
+	Length Seconds `json:"length" doc:"run time at performance 1 on that many nodes, in seconds"`
 }
 
 // Machine is what a node has, or must have.
@@ -48,7 +48,7 @@ type Machine struct {
 	Features []string `json:"features,omitempty" maxItems:"100"`
 }
 
-// job turns a request into a job submitted now, or names the key that is wrong.
+// job turns a request into a job submitted now, or names the wrong key.
 func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
 	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
@@ -63,11 +63,11 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	}
 	longest := max(j.Length, r.longest())
 	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
-		return j, "length", fmt.Errorf("%v seconds at performance %v: must be more than 0, and no longer than a schedule can hold", longest, j.MinPerformance)
+		return j, "length", fmt.Errorf("%v seconds at performance %v: must be above 0, and not too long for a schedule", longest, j.MinPerformance)
 	}
 	if r.Run != nil {
 		if j.Run = r.Run.Duration; j.Run <= 0 {
-			return j, "run", fmt.Errorf("%v seconds: must be more than 0", j.Run)
+			return j, "run", fmt.Errorf("%v seconds: must be above 0", j.Run)
 		}
 	}
 	if r.Require != nil {
@@ -81,17 +81,17 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 		j.Gap = r.Gap.Duration
 	}
 	if j.Gap < 0 || j.Gap > 0 && len(r.After) == 0 {
-		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, with jobs in after", j.Gap)
+		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after", j.Gap)
 	}
 	if j.Deadline, err = moment(r.Deadline, now, bourse.Never); err != nil {
 		return j, "deadline", err
 	}
 	if j.Deadline <= j.Ready {
-		return j, "deadline", fmt.Errorf("%s is not after %s, before which the job is not ready", r.Deadline, instant(j.Ready))
+		return j, "deadline", fmt.Errorf("%s is not after %s, when the job is ready", r.Deadline, instant(j.Ready))
 	}
-	// Faster nodes might do, but they count only if the job asks for them by minPerformance.
+	// Faster nodes could make up for it, but only minPerformance asks for them.
 	if p := max(j.MinPerformance, bourse.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
-		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, and the job takes %v at performance %v; give it more time, or a minPerformance that makes it quicker",
+		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, but the job takes %v at performance %v; give it more time, or a higher minPerformance",
 			instant(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
 	}
 	if key, err := r.Freedom.put(&j.Request); err != nil {
@@ -122,7 +122,7 @@ func (r *JobRequest) mold(to *bourse.Request) error {
 		return err
 	}
 	if !slices.Contains(sizes, bourse.Size{Nodes: r.Nodes, Length: r.Length.Duration}) {
-		return fmt.Errorf("nodes %d and length %v are none of them", r.Nodes, r.Length)
+		return fmt.Errorf("nodes %d and length %v are not one of the sizes", r.Nodes, r.Length)
 	}
 	to.Mold(sizes)
 	return nil
@@ -157,7 +157,7 @@ func (r *JobRequest) money(j *bourse.Job) error {
 	if r.Budget != nil {
 		j.Budget = r.Budget.Credits
 	} else if j.Budget = j.DefaultBudget(); j.Budget > bourse.MaxBudget {
-		return fmt.Errorf("%v for %d nodes and %v seconds comes to more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, bourse.MaxBudget)
+		return fmt.Errorf("%v for %d nodes and %v seconds is more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, bourse.MaxBudget)
 	}
 	if r.MaxPrice == nil {
 		j.MaxPrice = min(j.PriceWithin(), bourse.MaxPrice)
@@ -175,7 +175,7 @@ func moment(s string, now, def bourse.Time) (bourse.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
-		return 0, fmt.Errorf("%q is neither a span such as 90s, 30m, 2h or 1d nor a time such as 2026-03-01T12:00:00Z of the years 1970 to 2200", s)
+		return 0, fmt.Errorf("%q: must be a span such as 90s, 30m, 2h or 1d, or a time such as 2026-03-01T12:00:00Z in the years 1970 to 2200", s)
 	}
 	return bourse.Time(t.UnixMilli()), nil
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 )
 
-// The routes of both APIs: each operation with what docs/API.md says of it, and what
-// answers it.
+// The routes of both APIs: each operation with its description for docs/API.md, and its
+// handler.
 
 // route registers one operation.
 type route func(huma.API)
 
-// to is the route of an operation to what answers it.
+// to is the route of an operation to its handler.
 func to[I, O any](op huma.Operation, answer func(context.Context, *I) (*O, error)) route {
 	return func(api huma.API) { huma.Register(api, op, answer) }
 }
 
-// onRecord is what the operations of operators have in common.
-const onRecord = " For operators. Answered once it is on record; the same again changes nothing."
+// onRecord is the common description of the operators' operations.
+const onRecord = " Only for operators. Answered once it is recorded; repeating it changes nothing."
 
 // brokerRoutes are the operations of a broker. body is the most bytes of a request.
 func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *money, g *group) []route {
@@ -29,71 +29,71 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 		to(huma.Operation{
 			OperationID: "submit", Method: http.MethodPost, Path: "/v1/batches", Tags: []string{"jobs"},
 			Summary: "Submit a batch of jobs",
-			Description: "The same batch again, under the same identity, changes nothing and gets the same answer; jobs that were not taken " +
-				"are tried again. Other content under an identity that is known of one of its users is refused; another user's identities are never in the way. Either every job makes sense or none is taken; whether the " +
-				"broker takes each of them (its queue may be full) is said job by job.",
+			Description: "Repeating a batch with the same identity changes nothing and gets the same answer, but jobs that were not accepted " +
+				"are tried again. Different content is refused under an identity that one of the batch's users has used; identities of other users do not matter. If any job is invalid, all are refused. Otherwise " +
+				"the answer says for each job whether the broker accepted it (its queue may be full).",
 			MaxBodyBytes: 4 * body,
 			Errors:       []int{401, 403, 409, 413, 503},
 		}, b.submit),
 		to(huma.Operation{
 			OperationID: "jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: []string{"jobs"}, Summary: "List jobs, the newest first",
-			Description: "Users see their own, operators all. A page may be shorter than its limit, even empty, while there is a next one: " +
-				"looking for a rare state is cut into bounded steps.",
+			Description: "Users see their own jobs, operators all. A page may be shorter than its limit, even empty, although there is a next one, " +
+				"because a search for a rare state is cut into bounded steps.",
 			Errors: []int{401, 403, 503},
 		}, j.page),
 		to(huma.Operation{
 			OperationID: "job", Method: http.MethodGet, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Show a job",
-			Description: "A name that several jobs have is answered 409 with their identities.", Errors: []int{401, 403, 404, 409, 503},
+			Description: "409: several jobs have that name; the answer lists their identities.", Errors: []int{401, 403, 404, 409, 503},
 		}, j.show),
 		to(huma.Operation{
 			OperationID: "output", Method: http.MethodGet, Path: "/v1/jobs/{id}/output", Tags: []string{"jobs"}, Summary: "Read what a job has printed",
-			Description: "Of one leg, from its cluster, at most 64 KiB at a time; nothing of it is kept on the way. 409: the job has no window yet or no work, " +
-				"or the site is not reachable or keeps no output; the answer says which.", Errors: []int{401, 403, 404, 409, 503},
+			Description: "The output of one leg, read from its cluster, at most 64 KiB at a time; nothing is kept on the way. 409: the job has no window yet or no work, " +
+				"or the site is unreachable or keeps no output; the answer says which.", Errors: []int{401, 403, 404, 409, 503},
 		}, j.output),
 		to(huma.Operation{
-			OperationID: "cancel", Method: http.MethodDelete, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Give a job up",
-			Description: "The wish is recorded before the answer. 200: every site has given its leg back, and the refund is known. " +
-				"202: that goes on by itself; ask again to hear of the refund.", Errors: []int{401, 403, 404, 409, 503},
+			OperationID: "cancel", Method: http.MethodDelete, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Cancel a job",
+			Description: "The cancellation is recorded before the answer. 200: every site has released its leg, and the refund is known. " +
+				"202: that is still in progress; repeat the request to get the refund.", Errors: []int{401, 403, 404, 409, 503},
 			Responses: map[string]*huma.Response{"202": {Description: "Recorded; its sites have not all answered yet"}},
 		}, j.cancel),
 		to(huma.Operation{
 			OperationID: "explain", Method: http.MethodGet, Path: "/v1/jobs/{id}/explanation", Tags: []string{"jobs"},
-			Summary: "Say why a job stands where it stands",
-			Description: "From the broker's journal, in the time that it takes to read what was recorded since the job was submitted. " +
-				"Of what sites offered in cycles without the job, only the latest sixteen are looked at. Few are answered at once: 429 and 503 say when to come again.",
+			Summary: "Explain the state of a job",
+			Description: "From the broker's journal; it takes as long as reading the records since the job's submission. " +
+				"Of the offers in cycles without the job, only the latest sixteen are used. Only a few requests are answered at once: 429 and 503 say when to try again.",
 			Errors: []int{401, 403, 404, 409, 503, 429, 501},
 		}, x.explain),
 		to(huma.Operation{
 			OperationID: "modify", Method: http.MethodPatch, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Ask for another window for a placed job",
-			Description: "Both or neither: the old window stands until the new one is confirmed, and what it has cost comes back up to the new price. " +
-				"Where only the choice differs that a job on one site leaves it, the job stays where it lies: more choice is cheaper, less costs a surcharge. " +
+			Description: "The job keeps its old window until the new one is confirmed; then the old price is credited, up to the new price. " +
+				"If only the freedom changes that a job leaves its single site, the job keeps its window: more freedom is cheaper, less costs a surcharge. " +
 				"What the site's schedule would have kept of the old window is kept of the new one, however early that is given up. " +
-				"Asking for what there is already changes nothing. 409: there is no such window, the job has none that waits to start, " +
-				"or another change of it is under way, a repair included; the answer says which.",
+				"Asking for what the job already has changes nothing. 409: there is no such window, the job has no window that is yet to start, " +
+				"or another change of the job, such as a repair, is in progress; the answer says which.",
 			Errors: []int{401, 403, 404, 409, 422, 503},
 		}, c.modify),
 		to(huma.Operation{
 			OperationID: "job-offers", Method: http.MethodGet, Path: "/v1/jobs/{id}/offers", Tags: []string{"jobs"},
-			Summary: "List what sites offer for a job's place",
-			Description: "A site may ask for the place of a job that lies on it alone, for another one nearby and a payment, " +
-				"so that somebody else fits in. Nothing changes unless the offer is accepted in time.",
+			Summary: "List what sites offer for shifting a job",
+			Description: "A site may offer a payment and another window nearby for a job that runs only there, " +
+				"to make room for someone else. Nothing changes unless the offer is accepted in time.",
 			Errors: []int{401, 403, 404, 409, 503},
 		}, c.shiftOffers),
 		to(huma.Operation{
 			OperationID: "answer-offer", Method: http.MethodPost, Path: "/v1/jobs/{id}/offers", Tags: []string{"jobs"},
-			Summary: "Accept or reject what a site offers for a job's place",
-			Description: "Accepted, the job is had again where it was offered, for its price less the payment, and what it has cost comes back: " +
-				"both or neither. The accounts have to cover the new price beside the old one. The same answer again changes nothing. " +
-				"409: the offer is over, or the place cannot be had any more.",
+			Summary: "Accept or reject a site's offer for shifting a job",
+			Description: "If accepted, the job gets the offered window for its price less the payment, and its old price is refunded: " +
+				"both happen or neither. The accounts must cover the new price in addition to the old one. Repeating an answer changes nothing. " +
+				"409: the offer has expired, or the window is no longer free.",
 			Errors: []int{401, 403, 404, 409, 503, 422},
 		}, c.answerShift),
 		func(api huma.API) {
 			sse.Register(api, huma.Operation{
-				OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the turns of jobs",
-				Description: "Server-sent events. With a job, the first event is its present state; then come turns as they are recorded. " +
-					"A stream that breaks is opened anew, and the state read again: no turn is sent twice, and those between are not sent. " +
-					"A reader who lets 256 turns wait is let go with a last event, lost. A stream ends within 2 s after its caller's certificate " +
-					"has expired or the broker's list says that it is revoked, with a last event, denied, that says why.",
+				OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the events of jobs",
+				Description: "Server-sent events. With a job, the first event is its present state; then events follow as they are recorded. " +
+					"If the stream breaks, open a new one and read the state again: no event is sent twice, and those in between are not sent. " +
+					"If 256 events are waiting for a reader, the stream ends with a last event, lost. A stream ends within 2 s after its caller's certificate " +
+					"expires or is revoked, with a last event, denied, that says why.",
 				Errors:      []int{401, 403, 404, 409, 429},
 				Middlewares: huma.Middlewares{s.opened},
 			}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
@@ -102,25 +102,25 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 		// Sites, offers and money.
 		to(huma.Operation{
 			OperationID: "sites", Method: http.MethodGet, Path: "/v1/sites", Tags: []string{"market"},
-			Summary: "List the sites", Description: "With what they offered when they were last asked.", Errors: []int{401, 403, 503},
+			Summary: "List the sites", Description: "With their offers when last asked.", Errors: []int{401, 403, 503},
 		}, m.sites),
 		to(huma.Operation{
 			OperationID: "lose-site", Method: http.MethodPost, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Give a site up that will not come back", Description: "All its legs are repaired or refunded. If it comes back, it is told to release what it still carries; it is not used before this is taken back." + onRecord,
+			Summary: "Declare a site lost that will not come back", Description: "All its legs are repaired or refunded. If it comes back, it is told to release what it still carries. It is not used until this is taken back." + onRecord,
 			MaxBodyBytes: body, Errors: []int{401, 403, 404, 422, 503},
 		}, m.lose),
 		to(huma.Operation{
 			OperationID: "find-site", Method: http.MethodDelete, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Take back that a site is lost", Description: "It is used again once it has listed its legs. What was given up stays so." + onRecord, Errors: []int{401, 403, 404, 422, 503},
+			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that were given up stay given up." + onRecord, Errors: []int{401, 403, 404, 422, 503},
 		}, m.find),
 		to(huma.Operation{
 			OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: []string{"market"},
-			Summary: "Show what the sites offered", Description: "When they were last asked, which is when a cycle last had jobs to place. Data of that moment, no promise; sites that have left are not shown.",
+			Summary: "Show what the sites offered", Description: "When they were last asked, in the last cycle that had jobs to place. The data is of that moment and not a promise. Sites that have left are not shown.",
 			Errors: []int{401, 403, 503, 404},
 		}, m.offers),
 		to(huma.Operation{
 			OperationID: "reservations", Method: http.MethodGet, Path: "/v1/reservations", Tags: []string{"market"},
-			Summary: "List the legs that are committed and not over", Errors: []int{401, 403, 503},
+			Summary: "List the committed legs that have not ended", Errors: []int{401, 403, 503},
 		}, m.reservations),
 		to(huma.Operation{
 			OperationID: "accounts", Method: http.MethodGet, Path: "/v1/accounts", Tags: []string{"money"},
@@ -128,34 +128,34 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 		}, m.accounts),
 		to(huma.Operation{
 			OperationID: "deposit", Method: http.MethodPost, Path: "/v1/accounts/deposits", Tags: []string{"money"},
-			Summary: "Pay into the VO's account", Description: "409: the key is that of another sum." + onRecord,
+			Summary: "Pay into the VO's account", Description: "409: the key was used for another amount." + onRecord,
 			MaxBodyBytes: body, Errors: []int{401, 403, 409, 422, 503},
 		}, m.deposit),
 		to(huma.Operation{
 			OperationID: "tenancy", Method: http.MethodGet, Path: "/v1/tenancy", Tags: []string{"money"},
-			Summary: "Show shares, bounds and priorities of users and tenants", Errors: []int{401, 403, 503},
+			Summary: "Show shares, limits and priorities of users and tenants", Errors: []int{401, 403, 503},
 		}, m.tenancy),
 		to(huma.Operation{
 			OperationID: "grant", Method: http.MethodPost, Path: "/v1/tenancy", Tags: []string{"operating"},
-			Summary: "Set the terms of a user or a tenant", Description: "Term by term they count more than the broker's file, until they are dropped." + onRecord,
+			Summary: "Set the terms of a user or a tenant", Description: "Each granted term overrides the broker's file until it is dropped." + onRecord,
 			MaxBodyBytes: body, Errors: []int{401, 403, 409, 422, 503},
 		}, m.grant),
 		to(huma.Operation{
 			OperationID: "statement", Method: http.MethodGet, Path: "/v1/accounts/statement", Tags: []string{"money"},
-			Summary: "List what has moved the VO's money",
-			Description: "From the broker's journal, in the time that it takes to read it. Users see the lines of their own jobs, operators all. " +
-				"Few are answered at once: 429 and 503 say when to come again.",
+			Summary: "List every movement of the VO's money",
+			Description: "From the broker's journal; it takes as long as reading that. Users see the lines of their own jobs, operators all. " +
+				"Only a few requests are answered at once: 429 and 503 say when to try again.",
 			Errors: []int{401, 403, 422, 429, 501, 503},
 		}, m.statement),
 		to(huma.Operation{
 			OperationID: "replicas", Method: http.MethodGet, Path: "/v1/replicas", Tags: []string{"operating"},
-			Summary: "List the processes that hold the broker", Description: "As the one that leads knows them; with here=true as the one knows that is asked, which then need not lead. For operators. 501: one process holds it.", Errors: []int{401, 403, 501, 503},
+			Summary: "List the processes that hold the broker", Description: "As the leader knows them; with here=true, as the asked process knows them, whether it leads or not. Only for operators. 501: a single process holds the broker.", Errors: []int{401, 403, 501, 503},
 		}, g.replicas),
 		to(huma.Operation{
 			OperationID: "replace-replica", Method: http.MethodPost, Path: "/v1/replicas", Tags: []string{"operating"},
-			Summary: "Have a new process take the place of one that is gone for good",
-			Description: "One at a time. The new one need not run yet: it is sent all that there is once it does. " +
-				"409: another member is being replaced. 422: the one is no member, or the other is one already." + onRecord,
+			Summary: "Replace a process that is gone for good by a new one",
+			Description: "One at a time. The new process need not run yet: it is sent the whole state once it does. " +
+				"409: another member is being replaced. 422: the old one is not a member, or the new one already is." + onRecord,
 			MaxBodyBytes: body, Errors: []int{401, 403, 409, 422, 501, 503},
 		}, g.replace),
 	}
@@ -173,26 +173,26 @@ func siteRoutes(body int64, s *ownSite) []route {
 			Errors: []int{403, 503, 409, 422}}
 	}
 	return []route{
-		to(show("site", "/v1/site", "Show how the site stands", ""), s.state),
+		to(show("site", "/v1/site", "Show the state of the site", ""), s.state),
 		to(show("site-offers", "/v1/offers", "Show what is free over the next seven days", ""), s.offers),
 		to(show("site-reservations", "/v1/reservations", "List the legs that hold nodes",
-			"Of all brokers, in order of their holds. For operators."), s.reservations),
-		to(operate("drain", http.MethodPost, "/v1/drain", "Take nothing new",
-			"Offers and new legs are refused until then; what is held, committed or runs goes on, and so do local jobs. A later drain takes the place of an earlier one."), s.drain),
-		to(operate("resume", http.MethodDelete, "/v1/drain", "End a drain", "New legs are taken again."), s.resume),
-		to(operate("maintenance", http.MethodPost, "/v1/maintenance", "Take nodes out of service over a window",
-			"Nothing is offered or started on them. Where running jobs or reservations are in the way it is refused, unless forced."), s.maintain),
-		to(operate("cancel-maintenance", http.MethodDelete, "/v1/maintenance/{name}", "Give the nodes of a maintenance back",
+			"Of all brokers, in the order of their holds. Only for operators."), s.reservations),
+		to(operate("drain", http.MethodPost, "/v1/drain", "Accept nothing new",
+			"The site refuses requests for offers and new legs until then. Legs that are held, committed or running go on, and so do local jobs. A later drain replaces an earlier one."), s.drain),
+		to(operate("resume", http.MethodDelete, "/v1/drain", "End a drain", "New legs are accepted again."), s.resume),
+		to(operate("maintenance", http.MethodPost, "/v1/maintenance", "Take nodes out of service for some time",
+			"Nothing is offered or started on them. If running jobs or reservations are in the way, it is refused, unless forced."), s.maintain),
+		to(operate("cancel-maintenance", http.MethodDelete, "/v1/maintenance/{name}", "Return the nodes of a maintenance to service",
 			"Before or during its window."), s.cancelMaintenance),
-		to(operate("close", http.MethodPost, "/v1/close", "Take nothing new of a VO or a user",
-			"Of a VO, of a user of any VO, or of that user of that VO. What they hold goes on."), s.close),
+		to(operate("close", http.MethodPost, "/v1/close", "Accept nothing new from a VO or a user",
+			"From a VO, from a user of any VO, or from that user of that VO. Legs that they already hold go on."), s.close),
 		to(huma.Operation{
 			OperationID: "reload", Method: http.MethodPost, Path: "/v1/reload", Tags: []string{"operating"},
 			Summary: "Read the site's file again",
-			Description: "VOs are taken in and let go, and shares, accounts and revoked certificates changed, without a restart; the answer says what, and what takes one. " +
-				"For operators. 409: the file cannot be used as it is; nothing has changed then.",
+			Description: "Changes without a restart which VOs the site serves, their shares and accounts, and revoked certificates. The answer says what changed, and what needs a restart. " +
+				"Only for operators. 409: the file cannot be used; nothing was changed.",
 			MaxBodyBytes: body, Errors: []int{403, 409, 501, 503},
 		}, s.reload),
-		to(operate("open", http.MethodPost, "/v1/open", "End a close", "Of the same VO and user."), s.open),
+		to(operate("open", http.MethodPost, "/v1/open", "End a close", "For the same VO and user."), s.open),
 	}
 }

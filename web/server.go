@@ -22,8 +22,8 @@ import (
 
 // Host is what the API needs from the process that runs its agent.
 type Host interface {
-	// Ask hands a message to an agent and waits for the answer, which comes when
-	// the facts that it follows from are durable.
+	// Ask sends a message to an agent and waits for the answer, which comes when the facts
+	// behind it are durable.
 	Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error)
 	// View calls f between two steps of the agent. f must be quick and keep nothing.
 	View(ctx context.Context, id agents.ID, f func(now bourse.Time, a agents.Agent)) error
@@ -31,38 +31,37 @@ type Host interface {
 	Watch(id agents.ID, f func(at bourse.Time, fact agents.Fact)) (stop func())
 }
 
-// Options configure a Server. Host, Agent and Identify are the caller's to give.
+// Options configure a Server. Host, Agent and Identify must be given.
 type Options struct {
 	Host     Host
 	Agent    agents.ID // "broker:vo1" or "site:north"
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
-	VOs      func() []string // those that the agent is a member of at present; nil: nobody is told
-	// LetGo says that a site of several VOs does not hear the brokers of one any more; nil:
-	// it hears all.
+	VOs      func() []string // present VOs of the agent; nil: not shown
+	// LetGo reports whether a site of several VOs no longer listens to the brokers of one; nil:
+	// it listens to all.
 	LetGo func(vo string) bool
-	// Brokers are those that a site has heard of; nil: a close is taken as it is.
+	// Brokers lists the brokers that a site has heard of; nil: a close is not checked.
 	Brokers func() []string
 
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501
 	Reload     Reload     // nil: 501
-	// Replicas says how the processes stand that hold a broker, as this one knows, which need
-	// not lead; nil: 501.
+	// Replicas returns the state of the processes that hold a broker, as far as this one knows
+	// it; this one need not lead. nil: 501.
 	Replicas func(context.Context) (Replicas, error)
-	// Ready says why the process cannot serve yet; nil: it can once its agent
-	// answers.
+	// Ready returns why the process cannot serve yet. nil: it can once its agent answers.
 	Ready func() error
-	// Mirror says how the second copy of the agent's journals stands; nil, or no answer:
-	// there is none.
+	// Mirror returns the state of the second copy of the agent's journals. nil, or a nil
+	// result: there is none.
 	Mirror func() *Mirror
-	// Collectors add what the process counts to /metrics: its host, its journal,
-	// its network, its certificate.
+	// Collectors add the metrics of the process to /metrics: host, journal, network,
+	// certificate.
 	Collectors []prometheus.Collector
-	// Barred says that a user is no longer a member, whatever the certificate says: the
+	// Barred reports whether a user is no longer a member, whatever the certificate says. The
 	// webhooks of that user's jobs are not called. nil: nobody is barred.
 	Barred func(user string) bool
-	// Notify configures webhooks; the zero value delivers to https only.
+	// Notify configures webhooks; the zero value delivers only to https addresses.
 	Notify Notify
 
 	Limits Limits
@@ -73,10 +72,10 @@ type Limits struct {
 	Body      int64         // bytes of a request's body; 1 MiB. A batch may have four times as many.
 	BatchJobs int           // jobs of a batch, up to the default, 5,000
 	Page      int           // rows of a page, up to the default, 500
-	Requests  int           // at once, streams not counted; 256. More are answered 503; more than its share of one caller 429.
-	Streams   int           // event streams at once; 256, of one caller an eighth
+	Requests  int           // at once, not counting streams; 256. More are answered 503; more of one caller than its share, 429.
+	Streams   int           // event streams at once; 256, for one caller an eighth
 	Explains  int           // explanations at once, each of which may keep a processor busy for seconds; 4
-	Wait      time.Duration // for the agent; 10 s
+	Wait      time.Duration // wait for the agent; 10 s
 }
 
 // answerTime is how long an answer may take in addition to the wait for the agent.
@@ -102,8 +101,7 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Server serves the API of one agent. routes.go has its operations, and the types that
-// answer them.
+// Server serves the API of one agent. routes.go lists its operations.
 type Server struct {
 	opt       Options
 	mux       *http.ServeMux
@@ -131,7 +129,7 @@ func NewBroker(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens := s.api.OpenAPI() // beside certificates, where the configuration names an issuer
+	tokens := s.api.OpenAPI() // besides certificates, if the configuration names an issuer
 	tokens.Components.SecuritySchemes["token"] = &huma.SecurityScheme{Type: "http", Scheme: "bearer", Description: "a token of the VO's issuer"}
 	tokens.Security = append(tokens.Security, map[string][]string{"token": {}})
 	s.list, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
@@ -166,7 +164,7 @@ func newServer(opt Options, title string) (*Server, error) {
 	case opt.Host == nil || opt.Agent == "":
 		return nil, errors.New("web: Host and Agent must be given")
 	case opt.Identify == nil:
-		return nil, errors.New("web: nothing says who callers are; give certificates, or Anybody for plain loopback")
+		return nil, errors.New("web: Identify must be given; use ByCertificate, or Anybody for plain loopback")
 	}
 	opt.Limits = opt.Limits.filled()
 	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters()}
@@ -191,7 +189,7 @@ func newServer(opt Options, title string) (*Server, error) {
 	return s, nil
 }
 
-// common serves what brokers and sites alike have beside /v1.
+// common serves what both brokers and sites have besides /v1.
 func (s *Server) common() {
 	s.count.registry.MustRegister(s.opt.Collectors...)
 	h := &health{s.agent}
@@ -209,8 +207,8 @@ func (s *Server) serve(list []route) {
 	}
 }
 
-// apiConfig is the OpenAPI document without its operations. The pages that huma
-// offers for browsing load scripts from elsewhere, so there are none.
+// apiConfig is the OpenAPI document without its operations. Huma's pages for browsing it are
+// disabled, because they load scripts from other hosts.
 func apiConfig(title string) huma.Config {
 	c := huma.DefaultConfig(title, "1")
 	c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", nil
@@ -238,8 +236,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return fmt.Errorf("%s: serving HTTP on %s: %w", s.opt.Agent, l.Addr(), err)
 }
 
-// Close ends event streams and webhooks, waits for requests under way until ctx
-// ends, then cuts them off. It may be called more than once.
+// Close ends event streams and webhooks, waits for requests in progress until ctx ends, then
+// cuts them off. It may be called more than once.
 func (s *Server) Close(ctx context.Context) {
 	s.once.Do(func() {
 		if s.feed != nil {

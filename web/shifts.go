@@ -11,39 +11,39 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// ShiftOffer is what a site offers for the place that a job has.
+// ShiftOffer is a site's offer for shifting a job.
 type ShiftOffer struct {
-	N       int     `json:"n" doc:"counts the offers for the job, from 1"`
+	N       int     `json:"n" doc:"number of the offer for the job, from 1"`
 	Site    string  `json:"site"`
-	Start   Instant `json:"start" doc:"where the job would lie"`
+	Start   Instant `json:"start" doc:"start of the job after the shift"`
 	End     Instant `json:"end"`
-	Opens   Instant `json:"opens" doc:"its window then"`
+	Opens   Instant `json:"opens" doc:"earliest start after the shift"`
 	Closes  Instant `json:"closes"`
-	Pay     Credits `json:"pay" doc:"that its price falls by"`
-	Expires Instant `json:"expires" doc:"it can be answered before"`
-	State   string  `json:"state" enum:"offer,accept,reject,expired" doc:"offer: it can be answered"`
+	Pay     Credits `json:"pay" doc:"payment: its price falls by this"`
+	Expires Instant `json:"expires" doc:"it must be answered before this"`
+	State   string  `json:"state" enum:"offer,accept,reject,expired" doc:"offer: it can still be answered"`
 	Reason  *Reason `json:"reason,omitempty" doc:"why it was rejected, if not by its user"`
 }
 
-// ShiftOffers are the offers for a job, the latest 16 at most.
+// ShiftOffers lists the offers for a job, at most the latest 16.
 type ShiftOffers struct {
 	Offers []ShiftOffer `json:"offers"`
 }
 
 // ShiftAnswer is a user's answer to an offer.
 type ShiftAnswer struct {
-	N      int  `json:"n" minimum:"1" doc:"of the offer"`
-	Accept bool `json:"accept" doc:"the job is shifted; otherwise it stays where it is"`
+	N      int  `json:"n" minimum:"1" doc:"number of the offer"`
+	Accept bool `json:"accept" doc:"true: the job is shifted; false: it stays where it is"`
 }
 
 type shiftsInput struct {
-	ID string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+	ID string `path:"id" doc:"the job's identity, or its name if no other job has it"`
 }
 
 type shiftsOutput struct{ Body ShiftOffers }
 
 type shiftAnswerInput struct {
-	ID   string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+	ID   string `path:"id" doc:"the job's identity, or its name if no other job has it"`
 	Body ShiftAnswer
 }
 
@@ -66,7 +66,7 @@ func (s *changes) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutp
 		}
 	})
 	if err == nil && !found {
-		err = huma.Error404NotFound(fmt.Sprintf("the broker keeps job %q no more", e.id))
+		err = huma.Error404NotFound(fmt.Sprintf("the broker no longer keeps job %q", e.id))
 	}
 	return out, err
 }

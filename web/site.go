@@ -13,40 +13,40 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// SiteState is a site as it stands.
+// SiteState is the state of a site.
 type SiteState struct {
 	Name        string        `json:"name"`
 	Now         Instant       `json:"now" doc:"by its clock"`
-	Drained     *Drained      `json:"drained,omitempty" doc:"while it takes nothing new"`
-	Closed      []Closed      `json:"closed" doc:"to whom it is closed"`
-	Maintenance []Maintenance `json:"maintenance" doc:"that is not over"`
+	Drained     *Drained      `json:"drained,omitempty" doc:"present while it accepts nothing new"`
+	Closed      []Closed      `json:"closed" doc:"VOs and users to which it is closed"`
+	Maintenance []Maintenance `json:"maintenance" doc:"maintenance that has not ended"`
 	Open        int           `json:"open" doc:"legs that hold nodes"`
 	Kept        int           `json:"kept" doc:"legs remembered, open or over"`
 	Groups      []Group       `json:"groups,omitempty" doc:"absent until its cluster has answered"`
-	Brokers     []Debt        `json:"brokers,omitempty" doc:"what each has paid and owes; operators see it"`
-	Shares      []VOShare     `json:"shares,omitempty" doc:"of node-time that VOs may hold, where they are limited; operators see it"`
-	Mirror      *Mirror       `json:"mirror,omitempty" doc:"of its journals, where there is one; operators see it"`
-	Words       []string      `json:"words,omitempty" doc:"what it takes, and to whom it is closed, in words"`
+	Brokers     []Debt        `json:"brokers,omitempty" doc:"what each has paid and owes; only for operators"`
+	Shares      []VOShare     `json:"shares,omitempty" doc:"shares of node-time that VOs may hold, if limited; only for operators"`
+	Mirror      *Mirror       `json:"mirror,omitempty" doc:"second copy of its journals, if there is one; only for operators"`
+	Words       []string      `json:"words,omitempty" doc:"what it accepts, and to whom it is closed, in words"`
 }
 
-// VOShare is how much of a site's node-time a VO may hold, and holds at present.
+// VOShare is how much of a site's node-time a VO may hold, and how much it holds now.
 type VOShare struct {
-	VO    string  `json:"vo,omitempty" doc:"or a broker; absent: all of them together"`
-	Share float64 `json:"share" doc:"of the node-time of the next span that its legs may hold, 0 to 1"`
-	Held  float64 `json:"held" doc:"of the same, by its legs"`
+	VO    string  `json:"vo,omitempty" doc:"a VO or a broker; absent: all together"`
+	Share float64 `json:"share" doc:"share of the node-time of the next span that its legs may hold, 0 to 1"`
+	Held  float64 `json:"held" doc:"share that its legs hold now"`
 	Span  string  `json:"span" doc:"the site's share_span" example:"7d"`
-	LetGo bool    `json:"letGo,omitempty" doc:"its brokers are not heard any more; its legs are kept to their end"`
+	LetGo bool    `json:"letGo,omitempty" doc:"the site no longer listens to its brokers, but keeps its legs until they end"`
 }
 
-// Mirror is how the second copy of an agent's journals stands.
+// Mirror is the state of the second copy of an agent's journals.
 type Mirror struct {
 	Place   string  `json:"place" doc:"a folder, or HOST:PORT"`
-	Current bool    `json:"current" doc:"it has all that was answered"`
-	Since   Instant `json:"since" doc:"of that, or of its being behind"`
-	Why     string  `json:"why,omitempty" doc:"it is behind"`
+	Current bool    `json:"current" doc:"it is complete"`
+	Since   Instant `json:"since" doc:"since when it is complete, or behind"`
+	Why     string  `json:"why,omitempty" doc:"why it is behind"`
 }
 
-// Drained says until when a site takes nothing new.
+// Drained says until when a site accepts nothing new.
 type Drained struct {
 	Until Instant `json:"until,omitzero" doc:"absent: until further notice"`
 	Why   string  `json:"why,omitempty"`
@@ -59,7 +59,7 @@ type Closed struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// Maintenance is nodes out of service over a window.
+// Maintenance is a window in which nodes are out of service.
 type Maintenance struct {
 	Name  string  `json:"name"`
 	Group string  `json:"group"`
@@ -76,20 +76,19 @@ type Debt struct {
 	Pending Credits `json:"pending"`
 }
 
-// DrainWish asks a site to take nothing new.
+// DrainWish asks a site to accept nothing new.
 type DrainWish struct {
 	Until string `json:"until,omitempty" maxLength:"40" doc:"RFC 3339, or a span from now such as 2h; default: until further notice"`
-	Why   string `json:"why,omitempty" maxLength:"256" doc:"for those who are refused"`
+	Why   string `json:"why,omitempty" maxLength:"256" doc:"reason, shown to whoever is refused"`
 }
 
-// CloseWish asks a site to take nothing new of a VO, a user, or that user of
-// that VO.
+// CloseWish asks a site to accept nothing new from a VO, a user, or that user of that VO.
 type CloseWish struct {
 	VO   string `json:"vo,omitempty" maxLength:"256" doc:"the name of its broker"`
 	User string `json:"user,omitempty" maxLength:"256"`
-	Why  string `json:"why,omitempty" maxLength:"256" doc:"for those who are refused"`
-	// Ahead is asked for by hand: names are easily mistyped.
-	Ahead bool `json:"ahead,omitempty" doc:"also of a VO that the site has not heard of; else that is refused"`
+	Why  string `json:"why,omitempty" maxLength:"256" doc:"reason, shown to whoever is refused"`
+	// Ahead must be given explicitly, because names are easily mistyped.
+	Ahead bool `json:"ahead,omitempty" doc:"allow a VO that the site does not know; otherwise that is refused"`
 }
 
 // OpenWish asks a site to end a close of the same VO and user.
@@ -98,35 +97,35 @@ type OpenWish struct {
 	User string `json:"user,omitempty" maxLength:"256"`
 }
 
-// MaintenanceWish asks a site to take nodes out of service over a window.
+// MaintenanceWish asks a site to take nodes out of service in a window.
 type MaintenanceWish struct {
-	Name  string `json:"name" minLength:"1" maxLength:"64" doc:"one name is one window until its end"`
+	Name  string `json:"name" minLength:"1" maxLength:"64" doc:"until the window ends, the same name means the same window"`
 	Group string `json:"group" minLength:"1" maxLength:"100"`
 	Nodes int    `json:"nodes,omitempty" minimum:"0" maximum:"1000000" doc:"0: all of the group"`
 	Start string `json:"start,omitempty" maxLength:"40" doc:"RFC 3339, or a span from now; default: now"`
 	End   string `json:"end" minLength:"1" maxLength:"40" doc:"RFC 3339, or a span from now"`
 	Why   string `json:"why,omitempty" maxLength:"256"`
-	Force bool   `json:"force,omitempty" doc:"what is in the way gives way: local jobs are killed, legs are lost with refund and penalty, and their brokers repair them; otherwise the window is refused then"`
+	Force bool   `json:"force,omitempty" doc:"kill local jobs and drop legs that are in the way; legs are lost with refund and penalty, and their brokers repair them. Otherwise the window is refused if anything is in the way"`
 }
 
-// Reloaded is what a process has changed by its file, read again.
+// Reloaded is what a process changed when it read its file again.
 type Reloaded struct {
 	Changed []string `json:"changed" doc:"in words; empty: nothing"`
-	Restart []string `json:"restart" doc:"keys and tables that differ from what the process was started with and take a restart"`
+	Restart []string `json:"restart" doc:"keys and tables that differ from those at the start and need a restart"`
 }
 
-// Reload has the process read its file again. An error says what is wrong with it;
-// nothing has changed then.
+// Reload makes the process read its file again. An error says what is wrong with the file;
+// then nothing was changed.
 type Reload func(context.Context) (Reloaded, error)
 
-// horizon is how far ahead a site's API looks for what is free.
+// horizon is how far ahead a site's API shows what is free.
 const horizon = 7 * bourse.Day
 
 type (
 	siteOutput struct{ Body SiteState }
 
 	siteReservationsInput struct {
-		Skip  int `query:"skip" minimum:"0" doc:"the next of the page before"`
+		Skip  int `query:"skip" minimum:"0" doc:"next of the previous page"`
 		Limit int `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
 	}
 
@@ -140,8 +139,8 @@ type (
 	}
 )
 
-// ownSite answers for the site whose API this is: it shows the site's state and hands it
-// its operators' wishes.
+// ownSite answers for the site whose API this is: it shows the site's state and forwards its
+// operators' requests.
 type ownSite struct{ *agent }
 
 func (s *ownSite) drain(ctx context.Context, in *drainInput) (*siteOutput, error) {
@@ -176,7 +175,7 @@ func (s *ownSite) reload(ctx context.Context, _ *struct{}) (*reloadOutput, error
 	if s.opt.Reload == nil {
 		return nil, huma.Error501NotImplemented("this process does not read its file again; restart it")
 	}
-	s.opt.Log.Info().Str("operator", caller(ctx).Name).Msg("an operator has the file read again")
+	s.opt.Log.Info().Str("operator", caller(ctx).Name).Msg("reading the file again for an operator")
 	r, err := s.opt.Reload(ctx)
 	if err != nil {
 		return nil, huma.Error409Conflict("nothing was changed: " + err.Error())
@@ -193,7 +192,7 @@ func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
 	return m, err
 }
 
-// operate hands an operator's message to the site and answers with its state after that.
+// operate sends an operator's message to the site and answers with its state after that.
 func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (agents.Message, error)) (*siteOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err
@@ -213,7 +212,7 @@ func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (ag
 	r, _ := answer.(agents.OperatorReply)
 	switch r.Reason.Code {
 	case bourse.None:
-		s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
+		s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("recorded an operator's request")
 		return s.state(ctx, nil)
 	case bourse.Invalid, bourse.Unknown, bourse.TooLarge, bourse.Past:
 		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
@@ -227,8 +226,8 @@ func (s *ownSite) status(ctx context.Context) (st sites.Status, err error) {
 	return st, err
 }
 
-// fresh is status after the site has asked its cluster, which it does for a request for
-// offers, whether it then offers anything or not.
+// fresh is status after the site has asked its cluster. A request for offers makes it do so,
+// whether it then offers anything or not.
 func (s *ownSite) fresh(ctx context.Context) (sites.Status, error) {
 	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
 	defer stop()
@@ -313,8 +312,8 @@ type siteGauges struct{ *ownSite }
 var (
 	gaugeLegs  = prometheus.NewDesc("bourse_site_legs", "Legs that hold nodes.", nil, nil)
 	gaugeKept  = prometheus.NewDesc("bourse_site_legs_kept", "Legs remembered, open or over.", nil, nil)
-	gaugeQueue = prometheus.NewDesc("bourse_site_waiting", "Requests that wait for the cluster.", nil, nil)
-	gaugeDrain = prometheus.NewDesc("bourse_site_drained", "1 while the site takes nothing new.", nil, nil)
+	gaugeQueue = prometheus.NewDesc("bourse_site_waiting", "Requests waiting for the cluster.", nil, nil)
+	gaugeDrain = prometheus.NewDesc("bourse_site_drained", "1 while the site accepts nothing new.", nil, nil)
 	gaugeFree  = prometheus.NewDesc("bourse_site_nodes", "Nodes of a group: all, free to be reserved now, and clear of the queue's plan.", []string{"group", "what"}, nil)
 	gaugePaid  = prometheus.NewDesc("bourse_site_income_credits", "What brokers have paid, net of refunds, and what is pending.", []string{"broker", "what"}, nil)
 )
@@ -326,8 +325,8 @@ func (g *siteGauges) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A site that does not answer within
-// two seconds has no gauges.
+// Collect implements prometheus.Collector. It sends nothing if the site does not answer
+// within two seconds.
 func (g *siteGauges) Collect(ch chan<- prometheus.Metric) {
 	ctx, stop := context.WithTimeout(g.base, 2*time.Second)
 	defer stop()

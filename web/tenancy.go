@@ -13,39 +13,39 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// Tenancy is who may use how much of what the VO has.
+// Tenancy lists how much users and tenants may use of the VO's resources.
 type Tenancy struct {
-	Tenants []Holding `json:"tenants" doc:"groups of users; a user sees their own"`
-	Users   []Holding `json:"users" doc:"of whom something is set; a user sees their own row only. \"*\": everyone else"`
-	More    int       `json:"more,omitempty" doc:"tenants and users beyond the first 5,000 of each, which are not shown"`
+	Tenants []Holding `json:"tenants" doc:"groups of users; users see only their own"`
+	Users   []Holding `json:"users" doc:"users with terms; users see only their own row. \"*\": all other users"`
+	More    int       `json:"more,omitempty" doc:"number of tenants and users beyond the first 5,000 of each, which are not shown"`
 }
 
-// Holding is a user or a tenant: what is set, and what is used of it.
+// Holding is a user or a tenant, with terms and usage.
 type Holding struct {
 	Name    string  `json:"name"`
-	Tenant  string  `json:"tenant,omitempty" doc:"of a user: the one that the user is in"`
-	Source  string  `json:"source,omitempty" enum:"file,granted" doc:"where that is set"`
+	Tenant  string  `json:"tenant,omitempty" doc:"of a user: the user's tenant"`
+	Source  string  `json:"source,omitempty" enum:"file,granted" doc:"where the tenant is set"`
 	Terms   []Term  `json:"terms"`
-	Waiting int     `json:"waiting" doc:"jobs"`
+	Waiting int     `json:"waiting" doc:"waiting jobs"`
 	Hours   string  `json:"nodeHours" doc:"node-hours of windows that begin in the present period"`
 	Credits Credits `json:"credits" doc:"spent or promised for those"`
 	Until   Instant `json:"until" doc:"the end of that period"`
 }
 
-// Term is one thing that is set.
+// Term is one term of a user or tenant.
 type Term struct {
 	Name   string `json:"name"`
-	Value  string `json:"value" doc:"as the broker's file has it" example:"30d"`
-	Source string `json:"source" enum:"file,granted" doc:"file: the broker's; granted: by an operator, which counts more"`
+	Value  string `json:"value" doc:"as in the broker's file" example:"30d"`
+	Source string `json:"source" enum:"file,granted" doc:"file: the broker's file; granted: by an operator, which overrides the file"`
 }
 
-// Grant is what an operator sets for a user or a tenant.
+// Grant sets terms of a user or a tenant.
 type Grant struct {
-	User   string            `json:"user,omitempty" maxLength:"100" doc:"\"*\": everyone who has nothing of their own"`
-	Tenant string            `json:"tenant,omitempty" maxLength:"100" doc:"in place of a user"`
-	In     string            `json:"in,omitempty" maxLength:"100" doc:"the tenant that the user is put into; \"-\": none"`
-	Terms  map[string]string `json:"terms,omitempty" doc:"by name, as the broker's file has them" example:"{\"max_nodes\": \"64\"}"`
-	Drop   []string          `json:"drop,omitempty" maxItems:"20" doc:"terms, or in, that were granted and are to be the file's again"`
+	User   string            `json:"user,omitempty" maxLength:"100" doc:"\"*\": all users without terms of their own"`
+	Tenant string            `json:"tenant,omitempty" maxLength:"100" doc:"instead of a user"`
+	In     string            `json:"in,omitempty" maxLength:"100" doc:"put the user into this tenant; \"-\": no tenant"`
+	Terms  map[string]string `json:"terms,omitempty" doc:"by name, as in the broker's file" example:"{\"max_nodes\": \"64\"}"`
+	Drop   []string          `json:"drop,omitempty" maxItems:"20" doc:"granted terms, or in, that the file sets again from now on"`
 }
 
 type (
@@ -59,7 +59,7 @@ func (s *market) tenancy(ctx context.Context, _ *struct{}) (*tenancyOutput, erro
 	return out, err
 }
 
-// tenancyOf is who may use how much, as far as somebody may see it.
+// tenancyOf is the tenancy as far as the caller may see it.
 func tenancyOf(b *broker.Broker, who Caller, now bourse.Time) Tenancy {
 	out := Tenancy{Tenants: []Holding{}, Users: []Holding{}}
 	if who.Role == User {
@@ -100,7 +100,7 @@ func holdingOf(v broker.HolderView) Holding {
 	return x
 }
 
-// grant sets what an operator says.
+// grant sets the terms that an operator gives.
 func (s *market) grant(ctx context.Context, in *grantInput) (*tenancyOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err
@@ -131,6 +131,6 @@ func (s *market) grant(ctx context.Context, in *grantInput) (*tenancyOutput, err
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
 	}
-	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
+	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("recorded an operator's request")
 	return s.tenancy(ctx, nil)
 }

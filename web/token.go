@@ -19,48 +19,48 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// TokenOptions say whose tokens are taken, and what they say of a caller.
+// TokenOptions say whose tokens to accept, and how to read a caller's rights from them.
 type TokenOptions struct {
 	Issuer        string // https://..., or http://127.0.0.1...
 	Audience      string
 	UserClaim     string // "sub", ...
 	GroupsClaim   string
-	UserGroup     string // only its members are let in; "": all
-	OperatorGroup string // its members are operators; "": nobody is by a token
-	Prefix        string // of the names of users by token
+	UserGroup     string // only its members may call; "": all
+	OperatorGroup string // its members are operators; "": tokens make no operators
+	Prefix        string // of the names of users with tokens
 
-	Barred func(role Role, name string) bool // nil: nobody is
+	Barred func(role Role, name string) bool // nil: nobody is barred
 	Now    func() time.Time                  // nil: time.Now
 }
 
-// Bounds of tokens, and of what is fetched from their issuer.
+// Bounds of tokens, and of requests to their issuer.
 const (
 	maxToken    = 16 << 10
 	maxKeys     = 100
 	maxDocument = 1 << 20
 	fetchTime   = 5 * time.Second
-	fetchEvery  = 10 * time.Second // at most, whatever tokens are shown
-	freshKeys   = time.Hour        // then they are fetched again
-	staleKeys   = 24 * time.Hour   // so long they do while the issuer does not answer
+	fetchEvery  = 10 * time.Second // the least time between two fetches
+	freshKeys   = time.Hour        // after this, keys are fetched again
+	staleKeys   = 24 * time.Hour   // how long keys are used while the issuer does not answer
 	tokenSkew   = time.Minute      // by which the issuer's clock may be ahead or behind
 )
 
-// tokenAlgorithms are those that a token may be signed with: none that is symmetric, for
-// the key would be one that everybody can fetch.
+// tokenAlgorithms are the allowed signature algorithms of tokens. None is symmetric, because
+// everybody could fetch the key.
 var tokenAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
 
-// Tokens says who callers are by the tokens of an OpenID issuer.
+// Tokens identifies callers by the tokens of an OpenID issuer.
 type Tokens struct {
 	opt      TokenOptions
 	verifier *oidc.IDTokenVerifier
 	keys     *issuerKeys
 }
 
-// NewTokens takes tokens of one issuer. Nothing is fetched before the first one is shown.
+// NewTokens accepts tokens of one issuer. It fetches nothing before the first token arrives.
 func NewTokens(opt TokenOptions) (*Tokens, error) {
 	u, err := url.Parse(opt.Issuer)
 	if err != nil || u.Host == "" || !safe(u) {
-		return nil, fmt.Errorf("oidc.issuer %q: must be https://HOST..., or http of this machine", opt.Issuer)
+		return nil, fmt.Errorf("oidc.issuer %q: must be https://HOST..., or http on this machine", opt.Issuer)
 	}
 	if opt.Audience == "" || opt.UserClaim == "" {
 		return nil, errors.New("oidc: audience and user_claim must be given")
@@ -69,7 +69,9 @@ func NewTokens(opt TokenOptions) (*Tokens, error) {
 		opt.Now = time.Now
 	}
 	x := &Tokens{opt: opt, keys: &issuerKeys{issuer: opt.Issuer, now: opt.Now, client: &http.Client{Timeout: fetchTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects, which is not followed") }}}}
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("it redirects, but redirects are not followed")
+		}}}}
 	algorithms := make([]string, len(tokenAlgorithms))
 	for i, a := range tokenAlgorithms {
 		algorithms[i] = string(a)
@@ -79,18 +81,18 @@ func NewTokens(opt TokenOptions) (*Tokens, error) {
 	return x, nil
 }
 
-// safe reports whether what is fetched from there cannot be changed on its way.
+// safe reports whether a document fetched from u cannot be changed on the way.
 func safe(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback(u.Host)
 }
 
-// unknownCaller is why nothing says who a caller is. It is answered 401, so that programs see
-// that another token is needed; who is known and may not call is answered 403.
+// unknownCaller is why a caller cannot be identified. The answer is 401, so that programs see
+// that they need another token; a known caller who may not call gets 403.
 type unknownCaller struct{ error }
 
 func unknown(format string, args ...any) error { return unknownCaller{fmt.Errorf(format, args...)} }
 
-// Or identifies callers who show a token by that, and others as next does.
+// Or identifies callers by their token if they show one, and others by next.
 func (x *Tokens) Or(next Identify) Identify {
 	return func(r *http.Request) (Caller, error) {
 		list := r.Header.Values("Authorization")
@@ -103,16 +105,16 @@ func (x *Tokens) Or(next Identify) Identify {
 		}
 		raw, ok := strings.CutPrefix(list[0], "Bearer ")
 		if !ok || len(list) > 1 {
-			return Caller{}, unknown("one header Authorization: Bearer TOKEN is taken, or none and a certificate")
+			return Caller{}, unknown("must have one header Authorization: Bearer TOKEN, or none and a certificate")
 		}
 		return x.caller(r.Context(), strings.TrimSpace(raw))
 	}
 }
 
-// caller is whom a token speaks of.
+// caller returns the caller that a token identifies.
 func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 	if len(raw) > maxToken {
-		return Caller{}, unknown("the token has %d bytes, at most %d are taken", len(raw), maxToken)
+		return Caller{}, unknown("the token has %d bytes; must have at most %d", len(raw), maxToken)
 	}
 	token, err := x.verifier.Verify(ctx, raw)
 	if err != nil {
@@ -137,13 +139,13 @@ func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 	if g := x.opt.OperatorGroup; g != "" && groups[g] {
 		who.Role = Operator
 	}
-	if x.opt.Barred != nil && (x.opt.Barred(User, who.Name) || x.opt.Barred(who.Role, who.Name)) { // a user who is shut out is no operator either
-		return Caller{}, fmt.Errorf("%s is on the list of those who are revoked", who.ID())
+	if x.opt.Barred != nil && (x.opt.Barred(User, who.Name) || x.opt.Barred(who.Role, who.Name)) { // a barred user is not an operator either
+		return Caller{}, fmt.Errorf("%s is revoked", who.ID())
 	}
 	return who, nil
 }
 
-// textsOf are the texts of a claim that is one or a list of them.
+// textsOf returns the texts of a claim, which is a text or a list of texts.
 func textsOf(claim any) map[string]bool {
 	all := map[string]bool{}
 	switch v := claim.(type) {
@@ -159,15 +161,15 @@ func textsOf(claim any) map[string]bool {
 	return all
 }
 
-// issuerKeys are the keys of an issuer, fetched when a token names one that is not known,
-// and once an hour. While the issuer does not answer those that are known do, for a day.
+// issuerKeys are the keys of an issuer. They are fetched once an hour, and when a token names
+// an unknown one. While the issuer does not answer, the known keys are used for up to a day.
 type issuerKeys struct {
 	issuer string
 	client *http.Client
 	now    func() time.Time
 
 	known atomic.Pointer[fetched]
-	mu    sync.Mutex // of fetching
+	mu    sync.Mutex // held while fetching
 	tried time.Time
 	why   error // of the last fetch; nil: it went well
 }
@@ -177,14 +179,14 @@ type fetched struct {
 	keys []jose.JSONWebKey
 }
 
-// VerifySignature returns what a token says, if one of the keys has signed it.
+// VerifySignature returns the content of a token if one of the keys has signed it.
 func (k *issuerKeys) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
 	token, err := jose.ParseSigned(raw, tokenAlgorithms)
 	if err != nil {
 		return nil, err
 	}
 	if len(token.Signatures) != 1 {
-		return nil, fmt.Errorf("it has %d signatures, must have one", len(token.Signatures))
+		return nil, fmt.Errorf("it has %d signatures; must have one", len(token.Signatures))
 	}
 	have := k.known.Load()
 	if have == nil || k.now().Sub(have.at) >= freshKeys {
@@ -192,7 +194,7 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, raw string) ([]byte, e
 	}
 	for range 2 {
 		if have == nil || k.now().Sub(have.at) >= staleKeys {
-			return nil, fmt.Errorf("there are no keys of its issuer: %w", k.failure())
+			return nil, fmt.Errorf("the keys of its issuer are not available: %w", k.failure())
 		}
 		if text, ok := have.verify(token); ok {
 			return text, nil
@@ -203,10 +205,10 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, raw string) ([]byte, e
 		}
 		have = again
 	}
-	return nil, errors.New("no key of its issuer has signed it")
+	return nil, errors.New("it is not signed by a key of its issuer")
 }
 
-// verify holds a token against those keys that it may be signed with.
+// verify checks a token against the keys that may have signed it.
 func (f *fetched) verify(token *jose.JSONWebSignature) ([]byte, bool) {
 	head := token.Signatures[0].Header
 	for i := range f.keys {
@@ -230,8 +232,8 @@ func (k *issuerKeys) failure() error {
 	return k.why
 }
 
-// fetch returns newer keys than those that are known, or those, if there are none, or it was
-// tried a moment ago. Without wait it does not wait for another caller who fetches them.
+// fetch returns newer keys than have. It returns the known keys if there are no newer ones or
+// the last try was a moment ago. Without wait it does not wait for another caller's fetch.
 func (k *issuerKeys) fetch(ctx context.Context, have *fetched, wait bool) *fetched {
 	if wait {
 		k.mu.Lock()
@@ -240,13 +242,13 @@ func (k *issuerKeys) fetch(ctx context.Context, have *fetched, wait bool) *fetch
 	}
 	defer k.mu.Unlock()
 	if now := k.known.Load(); now != have {
-		return now // by another caller
+		return now // another caller has fetched them
 	}
 	if !k.tried.IsZero() && k.now().Sub(k.tried) < fetchEvery {
 		return have
 	}
 	k.tried = k.now()
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), fetchTime) // a caller who goes must not cost others the keys
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), fetchTime) // a caller who leaves must not end the fetch for others
 	defer stop()
 	keys, err := k.ask(ctx)
 	if k.why = err; err != nil {
@@ -257,7 +259,7 @@ func (k *issuerKeys) fetch(ctx context.Context, have *fetched, wait bool) *fetch
 	return fresh
 }
 
-// ask fetches where the keys are, and the keys.
+// ask fetches the address of the keys, and the keys.
 func (k *issuerKeys) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -270,7 +272,7 @@ func (k *issuerKeys) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, fmt.Errorf("%s calls itself %q", k.issuer, about.Issuer)
 	}
 	if u, err := url.Parse(about.Keys); err != nil || u.Host == "" || !safe(u) {
-		return nil, fmt.Errorf("%s has its keys at %q, which is not https", k.issuer, about.Keys)
+		return nil, fmt.Errorf("%s has its keys at %q; must be https", k.issuer, about.Keys)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -279,10 +281,10 @@ func (k *issuerKeys) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, err
 	}
 	if len(set.Keys) > maxKeys {
-		return nil, fmt.Errorf("%s has %d keys, at most %d are taken", k.issuer, len(set.Keys), maxKeys)
+		return nil, fmt.Errorf("%s has %d keys; must have at most %d", k.issuer, len(set.Keys), maxKeys)
 	}
 	var keys []jose.JSONWebKey
-	for _, text := range set.Keys { // one of a kind that nothing here can verify with must not cost the others
+	for _, text := range set.Keys { // skip keys of unsupported kinds, but use the others
 		var key jose.JSONWebKey
 		if json.Unmarshal(text, &key) == nil {
 			keys = append(keys, key)

@@ -11,26 +11,25 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// The values of the vocabulary as the API writes them: money, prices,
-// performances and spans as decimal numbers, exact to their last digit,
-// instants as RFC 3339 text.
+// The types of package bourse in the form that the API writes: money, prices, performances
+// and spans as exact decimal numbers, instants as RFC 3339 text.
 type (
 	// Credits is an amount of money.
 	Credits struct{ bourse.Credits }
-	// Balance is an amount of money that may be below 0.
+	// Balance is an amount of money that may be negative.
 	Balance struct{ bourse.Credits }
 	// Price is in credits per node-hour.
 	Price struct{ bourse.Price }
-	// Performance is a factor, 1 the speed that lengths are stated for.
+	// Performance is a factor; lengths are stated for 1.
 	Performance struct{ bourse.Performance }
 	// Seconds is a span in seconds, to the millisecond.
 	Seconds struct{ bourse.Duration }
-	// Instant is a time of day, to the millisecond. The zero Instant stands for
-	// none and is left out; so is bourse.Never.
+	// Instant is a date and time, to the millisecond. The zero Instant means none and is left
+	// out; so is bourse.Never.
 	Instant bourse.Time
 )
 
-// instant is t, or none for Never.
+// instant converts t; Never becomes the zero Instant.
 func instant(t bourse.Time) Instant {
 	if t >= bourse.Never {
 		return 0
@@ -56,11 +55,11 @@ func (i Instant) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(i.S
 func (i *Instant) UnmarshalJSON(b []byte) error {
 	s, err := strconv.Unquote(string(b))
 	if err != nil {
-		return fmt.Errorf("%s is no time; write %q", b, "2026-03-01T12:00:00Z")
+		return fmt.Errorf("%s is not a time; must be such as %q", b, "2026-03-01T12:00:00Z")
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return fmt.Errorf("%q is no time; write %q", s, "2026-03-01T12:00:00Z")
+		return fmt.Errorf("%q is not a time; must be such as %q", s, "2026-03-01T12:00:00Z")
 	}
 	*i = Instant(t.UnixMilli())
 	return nil
@@ -73,10 +72,10 @@ func (Credits) Schema(huma.Registry) *huma.Schema {
 
 // Schema describes the values for OpenAPI.
 func (Balance) Schema(huma.Registry) *huma.Schema {
-	return number("credits, to the millionth, below 0 too", -bourse.MaxCredits.Float(), bourse.MaxCredits.Float())
+	return number("credits, to the millionth; may be negative", -bourse.MaxCredits.Float(), bourse.MaxCredits.Float())
 }
 
-// UnmarshalJSON reads credits, below 0 too.
+// UnmarshalJSON reads credits, which may be negative.
 func (b *Balance) UnmarshalJSON(text []byte) error {
 	amount, below := bytes.CutPrefix(text, []byte("-"))
 	err := b.Credits.UnmarshalJSON(amount)
@@ -110,13 +109,13 @@ func number(about string, low, high float64) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Description: about, Minimum: &low, Maximum: &high}
 }
 
-// Reason says why something expected was refused or put off.
+// Reason says why a request was refused or postponed.
 type Reason struct {
 	Code   string `json:"code" doc:"a word for programs, such as no-window, account, queue-full"`
-	Detail string `json:"detail,omitempty" doc:"words for people, with the figures in them"`
+	Detail string `json:"detail,omitempty" doc:"an explanation for people, with figures"`
 }
 
-// String shows the words, or the code where there are none.
+// String returns the detail, or the code if there is none.
 func (r *Reason) String() string {
 	if r == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// What users and operators send is shown to others, on terminals too, so none of it
-// may have invisible characters. huma calls Resolve of each input.
+// Texts from users and operators are shown to others, also on terminals, so they must not
+// have invisible characters. Huma calls Resolve for each input.
 
 // Resolve implements huma.Resolver.
 func (in *batchInput) Resolve(huma.Context) []error { return unseen("body", in.Body) }
@@ -59,7 +59,7 @@ func unseen(at string, value any) []error {
 		case reflect.Struct:
 			for i := range v.NumField() {
 				switch f := v.Type().Field(i); {
-				case f.Tag.Get("shown") == "never": // handed on as it is
+				case f.Tag.Get("shown") == "never": // passed on unchanged
 				case f.Anonymous:
 					look(at, v.Field(i))
 				case f.IsExported():

@@ -24,42 +24,42 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Notify says how webhooks are called with the turns of jobs.
+// Notify configures the webhooks for the turns of jobs.
 type Notify struct {
 	// URL is called with every turn of every job, in addition to the addresses that
 	// batches name; "": none.
 	URL string
 	// Secret signs deliveries; empty: they are not signed.
 	Secret []byte
-	// Local allows http, and addresses of this machine and of private networks.
-	// Without it, users cannot make the broker call what only the broker can reach.
+	// Local allows http, and addresses of this machine and of private networks. Without it,
+	// users cannot make the broker call machines that only the broker can reach.
 	Local bool
 
-	// Retry is the wait before the second try, doubled before each that follows;
-	// 0: a second. Tries is how many there are; 0: 8, over about two minutes.
+	// Retry is the wait before the second try, doubled before each further try; 0: one second.
+	// Tries is the number of tries; 0: 8, over about two minutes.
 	Retry time.Duration
 	Tries int
 }
 
 // Bounds of the webhooks.
 const (
-	hookQueue   = 256 // turns that wait for one address; more are dropped and counted
-	hookMost    = 64  // addresses at once, the operator's own among them; turns for more are dropped and counted
+	hookQueue   = 256 // turns waiting for one address; more are dropped and counted
+	hookMost    = 64  // addresses at once, including the operator's; turns for more are dropped and counted
 	hookTimeout = 10 * time.Second
-	hookIdle    = time.Minute // after which an address without turns is dropped
+	hookIdle    = time.Minute // after this, an address without turns is dropped
 )
 
-// SignatureHeader carries "t=UNIX,v1=HEX": the instant of the delivery and the
-// HMAC-SHA256, under the configured secret, of "UNIX.BODY". DeliveryHeader names
-// the delivery: a second try has the name of the first.
+// SignatureHeader has "t=UNIX,v1=HEX": the time of the delivery, and the HMAC-SHA256 of
+// "UNIX.BODY" under the configured secret. DeliveryHeader identifies the delivery; all tries
+// of a delivery have the same one.
 const (
 	SignatureHeader = "Bourse-Signature"
 	DeliveryHeader  = "Bourse-Delivery"
 )
 
-// webhooks delivers turns: in order for each address, at least once while the process
-// lives, no address waiting for another. Turns that still wait when the process ends
-// are not delivered.
+// webhooks delivers turns: in order for each address, at least once while the process runs,
+// and independently of other addresses. Turns that are waiting when the process ends are not
+// delivered.
 type webhooks struct {
 	opt    Notify
 	log    zerolog.Logger
@@ -93,7 +93,7 @@ func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
 		opt.Tries = 8
 	}
 	h := &webhooks{opt: opt, log: log, hooks: map[string]*hook{}, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "bourse_webhook_deliveries_total", Help: "Turns for webhooks: delivered, given up after the last try, or dropped because too many waited."},
+		Name: "bourse_webhook_deliveries_total", Help: "Events for webhooks: delivered, given up after the last try, or dropped because too many were waiting."},
 		[]string{"outcome"})}
 	for _, outcome := range []string{"delivered", "given-up", "dropped"} {
 		h.sent.WithLabelValues(outcome)
@@ -108,7 +108,7 @@ func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
 	return h
 }
 
-// allowed says why an address cannot be called; "" stands for no address.
+// allowed returns why an address cannot be called. "" means no address and is allowed.
 func (h *webhooks) allowed(address string) error {
 	if address == "" {
 		return nil
@@ -116,15 +116,15 @@ func (h *webhooks) allowed(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil:
-		return fmt.Errorf("%q is no address to be told at; write https://HOST/PATH, without a user", address)
+		return fmt.Errorf("%q is not a webhook address; must be https://HOST/PATH, without a user", address)
 	case u.Scheme != "https" && !(u.Scheme == "http" && h.opt.Local):
-		return fmt.Errorf("%q: only https addresses are told; the broker's operator can allow others", address)
+		return fmt.Errorf("%q: must be an https address, unless the broker's operator allows others", address)
 	}
 	return nil
 }
 
 // errPrivate refuses to call a machine that only the broker can reach.
-var errPrivate = errors.New("the address is of this machine or of a private network, which the broker's operator has not allowed")
+var errPrivate = errors.New("the address is on this machine or a private network, which the broker's operator has not allowed")
 
 // reachable checks the address that a name has resolved to, before a connection is
 // opened.
@@ -149,7 +149,7 @@ func (h *webhooks) tell(address string, t *Turn) {
 	}
 	body, err := json.Marshal(t)
 	if err != nil {
-		panic(err) // nothing in it can fail
+		panic(err) // such a value can always be encoded
 	}
 	d := delivery{rand.Text(), body}
 	if address != "" {
@@ -167,7 +167,7 @@ func (h *webhooks) queue(address string, d delivery) {
 	if x == nil {
 		most := hookMost
 		if h.opt.URL != "" && h.hooks[h.opt.URL] == nil {
-			most-- // the operator's place is kept, however many addresses users name
+			most-- // always leave room for the operator's address
 		}
 		if len(h.hooks) >= most && address != h.opt.URL || h.base.Err() != nil {
 			h.sent.WithLabelValues("dropped").Inc()
@@ -184,7 +184,7 @@ func (h *webhooks) queue(address string, d delivery) {
 	}
 }
 
-// serve delivers to one address until it has had nothing to deliver for a while.
+// serve delivers to one address until there was nothing to deliver for a while.
 func (h *webhooks) serve(x *hook) {
 	idle := time.NewTimer(hookIdle)
 	defer idle.Stop()
@@ -210,7 +210,7 @@ func (h *webhooks) serve(x *hook) {
 	}
 }
 
-// deliver tries until the address has taken it or the tries are used up.
+// deliver tries until the address accepts the delivery or the tries are used up.
 func (h *webhooks) deliver(address string, d delivery) {
 	wait := h.opt.Retry
 	for try := 1; ; try++ {
@@ -224,7 +224,7 @@ func (h *webhooks) deliver(address string, d delivery) {
 		}
 		if try == h.opt.Tries || errors.Is(err, errPrivate) {
 			h.sent.WithLabelValues("given-up").Inc()
-			h.log.Warn().Str("host", hostOf(address)).Str("delivery", d.id).Int("tries", try).Err(err).Msg("a webhook is not told")
+			h.log.Warn().Str("host", hostOf(address)).Str("delivery", d.id).Int("tries", try).Err(err).Msg("a webhook could not be called")
 			return
 		}
 		select {
@@ -280,7 +280,7 @@ func hostOf(address string) string {
 
 func (h *webhooks) close() {
 	h.mu.Lock()
-	h.stop() // no address is taken in from here on
+	h.stop() // no new addresses from here on
 	h.mu.Unlock()
 	h.wg.Wait()
 	h.client.CloseIdleConnections()

@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// Answers in words, for the command line and the live page alike.
+// Answers in words, for both the command line and the live page.
 
-// Sentence says what a cancellation has come to.
+// Sentence describes the result of a cancellation.
 func (c *Cancelled) Sentence() string {
 	if c.Done && c.Refund != nil {
-		s := fmt.Sprintf("%s is withdrawn; %.2f credits come back", c.ID, c.Refund.Float())
+		s := fmt.Sprintf("%s is withdrawn; %.2f credits are refunded", c.ID, c.Refund.Float())
 		if c.Paid != nil {
-			s += "\nbooked for it in all: " + Booked(c.Paid, c.Back)
+			s += "\nin total: " + Booked(c.Paid, c.Back)
 		}
 		return s
 	}
-	return c.ID + " is withdrawn; its sites have not all answered yet, cancel it again to hear of the refund"
+	return c.ID + " is withdrawn; not all of its sites have answered yet: cancel it again to see the refund"
 }
 
-// Booked says what was paid for a job in all, and what of that has come back.
+// Booked says what was paid for a job in total, and what was refunded.
 func Booked(paid, back *Credits) string {
-	return fmt.Sprintf("%.2f credits paid, %.2f came back; it has cost %.2f", paid.Float(), back.Float(), (paid.Credits - back.Credits).Float())
+	return fmt.Sprintf("%.2f credits paid, %.2f refunded; net cost %.2f", paid.Float(), back.Float(), (paid.Credits - back.Credits).Float())
 }
 
 // Sentences say whether a site takes new legs, and to whom it is closed. at writes an
 // instant.
 func (s *SiteState) Sentences(at func(Instant) string) []string {
-	state := "takes new legs"
+	state := "accepts new legs"
 	if d := s.Drained; d != nil {
-		state = "takes nothing new until further notice"
+		state = "accepts nothing new until further notice"
 		if d.Until != 0 {
-			state = "takes nothing new until " + at(d.Until)
+			state = "accepts nothing new until " + at(d.Until)
 		}
 		state += because(d.Why)
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// WorkRequest is what a job runs on its clusters. What programs take may have any
-// characters: it is not shown.
+// WorkRequest is what a job runs on its clusters. Texts for programs may have any characters,
+// because they are not shown.
 type WorkRequest struct {
-	Command    []string          `json:"command,omitempty" maxItems:"4096" shown:"never" doc:"what it runs on each of its sites when its window begins: a program and its arguments, at most 65,536 bytes. Simulated clusters run nothing"`
-	Script     string            `json:"script,omitempty" maxLength:"65536" shown:"never" doc:"in place of a command: the text of a script that begins with #!"`
-	Env        map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"variables of its environment, at most 65,536 bytes"`
-	WorkDir    string            `json:"workdir,omitempty" maxLength:"1024" doc:"the folder that it begins in, on the cluster; default: where the cluster keeps its output"`
-	Output     string            `json:"output,omitempty" maxLength:"1024" doc:"the file that its output goes to, in that folder or below; %j is the job, %l the leg; default: where the cluster keeps it"`
-	Rendezvous bool              `json:"rendezvous,omitempty" doc:"its first site has a place where its parts tell each other their addresses"`
+	Command    []string          `json:"command,omitempty" maxItems:"4096" shown:"never" doc:"what to run on each of its sites when its window begins: a program and its arguments, at most 65,536 bytes. Simulated clusters run nothing"`
+	Script     string            `json:"script,omitempty" maxLength:"65536" shown:"never" doc:"instead of a command: the text of a script that begins with #!"`
+	Env        map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"environment variables, at most 65,536 bytes"`
+	WorkDir    string            `json:"workdir,omitempty" maxLength:"1024" doc:"folder on the cluster in which it starts; default: where the cluster keeps its output"`
+	Output     string            `json:"output,omitempty" maxLength:"1024" doc:"file for its output, in that folder or below; %j is the job, %l the leg; default: chosen by the cluster"`
+	Rendezvous bool              `json:"rendezvous,omitempty" doc:"use its first site as the place where its parts exchange their addresses"`
 }
 
-// WorkRequestOf is a work as the API takes it; the zero one of none.
+// WorkRequestOf is the API's form of a work; zero if there is none.
 func WorkRequestOf(w *bourse.Work) WorkRequest {
 	if w == nil {
 		return WorkRequest{}
@@ -38,7 +38,7 @@ func WorkRequestOf(w *bourse.Work) WorkRequest {
 	return r
 }
 
-// put gives the job its work, or says which key is wrong.
+// put gives the job its work, or names the wrong key.
 func (r *WorkRequest) put(j *bourse.Job) *bourse.WorkKey {
 	w := &bourse.Work{Command: r.Command, Script: r.Script, Dir: r.WorkDir, Output: r.Output, Rendezvous: r.Rendezvous}
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
@@ -54,7 +54,7 @@ func (r *WorkRequest) put(j *bourse.Job) *bourse.WorkKey {
 	return nil
 }
 
-// result adds what came of a leg's work.
+// result adds the result of a leg's work.
 func (l *Leg) result(x *bourse.WorkResult) {
 	if x == nil {
 		return
@@ -69,17 +69,17 @@ func (l *Leg) result(x *bourse.WorkResult) {
 type JobOutput struct {
 	ID   string `json:"id"`
 	Site string `json:"site"`
-	Leg  int    `json:"leg" doc:"of the window, from 0, as BOURSE_LEG has it"`
+	Leg  int    `json:"leg" doc:"leg of the window, from 0, as in BOURSE_LEG"`
 	From int64  `json:"from" doc:"the first byte of data"`
-	Size int64  `json:"size" doc:"of the whole output as yet"`
-	Data []byte `json:"data" doc:"in base64; at most 65,536 bytes. from and its length are where to go on"`
-	Over bool   `json:"over,omitempty" doc:"the leg has ended: nothing more comes after size"`
+	Size int64  `json:"size" doc:"size of the output so far"`
+	Data []byte `json:"data" doc:"in base64; at most 65,536 bytes. To continue, read from: from plus its length"`
+	Over bool   `json:"over,omitempty" doc:"the leg has ended: there is no output beyond size"`
 }
 
 type jobOutputInput struct {
-	ID   string `path:"id" doc:"the job's identity, or its name where that is the only one"`
-	Leg  int    `query:"leg" minimum:"0" maximum:"10000" default:"0" doc:"which, from 0, as BOURSE_LEG has it"`
-	From int64  `query:"from" default:"-65536" doc:"the first byte; below 0: so many of the last ones"`
+	ID   string `path:"id" doc:"the job's identity, or its name if no other job has it"`
+	Leg  int    `query:"leg" minimum:"0" maximum:"10000" default:"0" doc:"leg, from 0, as in BOURSE_LEG"`
+	From int64  `query:"from" default:"-65536" doc:"first byte; negative: counted from the end"`
 }
 
 type jobOutputOutput struct{ Body JobOutput }

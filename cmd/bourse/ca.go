@@ -253,8 +253,8 @@ func newCAKey() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key add|use|drop",
 		Short: "Change the VO's gossip key, in three steps",
-		Long: `Changes gossip.key while agents run. After each step, copy the file to all agents
-and restart each of them before the next step:
+		Long: `Changes gossip.key while agents run. After each step, copy the file to all
+agents and restart each of them before the next step:
   add    agents also accept a new key
   use    agents send with the new key
   drop   agents no longer accept the old key`,

@@ -72,7 +72,7 @@ func TestDash_LivePageInARealBrowser(t *testing.T) {
 	// A drain is asked about, told, and shown; so is its end.
 	b.do(t, script(press+`("Drain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open] input")), script(`document.querySelector("dialog input[name=why]").focus()`), chromedp.KeyEvent("new switch"), chromedp.KeyEvent(kb.Enter))
 	until(state("north") + ` === "drained" && document.querySelector("tr.inside").textContent.includes("new switch") && !document.querySelector("dialog")`)
-	if told := ask[string](t, b, `document.getElementById("answers").textContent`); !strings.Contains(told, "north takes nothing new until further notice: new switch") {
+	if told := ask[string](t, b, `document.getElementById("answers").textContent`); !strings.Contains(told, "north accepts nothing new until further notice: new switch") {
 		t.Errorf("the answer is %q", told)
 	}
 	b.do(t, script(press+`("Undrain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open]")), script(press+`("End the drain")`))

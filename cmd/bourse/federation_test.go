@@ -310,14 +310,14 @@ func TestOperators_DrainMaintainCloseAndOpenASite(t *testing.T) {
 		exit int
 		want string
 	}{
-		{"sites north", 0, "north takes new legs; 0 legs hold nodes"},
-		{"drain north --until 2h --why switch", 0, "takes nothing new until 20"},
-		{"drain north --resume", 0, "takes new legs"},
+		{"sites north", 0, "north accepts new legs; 0 legs hold nodes"},
+		{"drain north --until 2h --why switch", 0, "accepts nothing new until 20"},
+		{"drain north --resume", 0, "accepts new legs"},
 		{"close north --vo vo2 --user ben", 0, "closed to user ben of VO vo2"},
-		{"open north --vo vo2 --user ben", 0, "takes new legs; 0 legs hold nodes\n\ngroup"},
+		{"open north --vo vo2 --user ben", 0, "accepts new legs; 0 legs hold nodes\n\ngroup"},
 		{"maintenance north disks --group main --nodes 4 --start 1h --end 3h", 0, "maintenance disks: 4 nodes of main, "},
 		{"maintenance north disks --group main --nodes 5 --start 1h --end 3h", 1, "is set already"},
-		{"maintenance north disks --cancel", 0, "takes new legs; 0 legs hold nodes\n\ngroup"},
+		{"maintenance north disks --cancel", 0, "accepts new legs; 0 legs hold nodes\n\ngroup"},
 		{"reservations --at north", 0, "No open reservations."},
 		{"maintenance north disks", 2, "--group and --end"},
 		{"close north", 2, "--vo, --user or both"},

@@ -116,9 +116,9 @@ func TestGenerate_BadValuesAreBadUsage(t *testing.T) {
 		"--model lublin --jobs 5 --procs 8 --days 0":               "--days 0",
 		"--model lublin --jobs 5 --procs 8 --days NaN":             "--days NaN",
 		"--model lublin --days 1e300 --procs 8":                    "--days 1e+300",
-		"--model lublin --days 0.0001 --procs 8":                   "no job is submitted so soon",
-		"--model uniform --days 3 --procs 8":                       "give --jobs or --load",
-		"--model uniform --days 3 --jobs 3 --load 0.5 --procs 8":   "leave one of them out",
+		"--model lublin --days 0.0001 --procs 8":                   "too short for a single job",
+		"--model uniform --days 3 --procs 8":                       "add --jobs or --load",
+		"--model uniform --days 3 --jobs 3 --load 0.5 --procs 8":   "leave one out",
 		"--model gauss --jobs 5 --procs 8":                         `--model "gauss"`,
 		"--model lublin --jobs 5 --procs 8 --seed -1":              "--seed",
 		"--model lublin --jobs 5 --procs 8 out.swf":                `"out.swf"`,
@@ -237,7 +237,7 @@ func TestConvert_ToTheGridFormatAndBack(t *testing.T) {
 	if _, msg, code := workloadCommand("convert", in, grid); code != 0 || msg != "" {
 		t.Fatalf("exit %d, %s", code, msg)
 	}
-	if _, msg, code := workloadCommand("convert", grid, back); code != 0 || !strings.Contains(msg, "columns 17 to 29 have no place in SWF") {
+	if _, msg, code := workloadCommand("convert", grid, back); code != 0 || !strings.Contains(msg, "columns 17 to 29 are left out: SWF has no place") {
 		t.Fatalf("exit %d, %s", code, msg)
 	}
 	got, err := os.ReadFile(back)
@@ -270,7 +270,7 @@ func TestConvert_TakesADumpOfSacct(t *testing.T) {
 	if out, msg, code := workloadCommand("convert", in, "--split", dir); code != 0 || !strings.Contains(out, "year-2.swf: 1 records") {
 		t.Errorf("--split: exit %d, %s%s", code, out, msg)
 	}
-	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Berlin"); code != 2 || !strings.Contains(msg, "no such time zone") {
+	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Berlin"); code != 2 || !strings.Contains(msg, "unknown time zone") {
 		t.Errorf("exit %d, %s", code, msg)
 	}
 }
@@ -344,7 +344,7 @@ func TestConvert_AScenarioHasASiteForEachPartition(t *testing.T) {
 	in := swfFile(t, "log.swf", "; Partition: 2 south\n1 10 0 5 3 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n2 11 1 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n"+
 		"3 15 0 5 2 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n4 12 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 -1 -1 -1\n")
 	out := filepath.Join(filepath.Dir(in), "grid.toml")
-	if _, msg, code := workloadCommand("convert", in, out); code != 0 || !strings.Contains(msg, "partition -1: no site made of 1 records") {
+	if _, msg, code := workloadCommand("convert", in, out); code != 0 || !strings.Contains(msg, "partition -1: no site made of its 1 records") {
 		t.Fatalf("exit %d, %s", code, msg)
 	}
 	s, err := configs.ReadScenario(out)

@@ -72,7 +72,7 @@ func TestJournalRebase_SaysWhatItWouldChangeAndThenDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if out, err = runJournal(t, append(at, "--apply")...); err != nil || !strings.Contains(out, "stand beside, with the ending .before-rebase-") {
+	if out, err = runJournal(t, append(at, "--apply")...); err != nil || !strings.Contains(out, "are beside the new ones, with the ending .before-rebase-") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	kept, err := filepath.Glob(file + ".before-rebase-*")
@@ -86,7 +86,7 @@ func TestJournalRebase_SaysWhatItWouldChangeAndThenDoes(t *testing.T) {
 	if exitCode(err) != 1 || !strings.Contains(out, "leg vo1/1/1.0 is settled at 9996402, and its window begins at 10000000") {
 		t.Errorf("verify: %v\n%s", err, out)
 	}
-	if out, err = runJournal(t, at...); err != nil || !strings.Contains(out, "nothing is to be changed") {
+	if out, err = runJournal(t, at...); err != nil || !strings.Contains(out, "nothing to change") {
 		t.Errorf("a second time: %v\n%s", err, out)
 	}
 }
@@ -101,7 +101,7 @@ func TestJournalRebase_ToWhen(t *testing.T) {
 	writeAt(t, filepath.Join(dir, "broker"), "broker:vo1", []bourse.Time{0, 1000, future, future}, b...)
 	writeAt(t, filepath.Join(dir, "site"), "site:north", []bourse.Time{0, 1000, future, future}, s...)
 	out, err := runJournal(t, "rebase", dir)
-	if err != nil || strings.Count(out, "brought back to 1970-01-01T00:00:01.000Z") != 1 || strings.Count(out, "2 records from number 3 on") != 2 {
+	if err != nil || strings.Count(out, "dated back to 1970-01-01T00:00:01.000Z") != 1 || strings.Count(out, "2 records from number 3 on") != 2 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for _, args := range [][]string{{"rebase"}, {"rebase", dir, "--to", "noon"}, {"rebase", filepath.Join(dir, "site", "00000001.journal")}} {

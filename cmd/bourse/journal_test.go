@@ -212,13 +212,13 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for _, c := range []struct{ args, want string }{
-		{"", "takes verify, show, copy, rebase, restore or keep"},
+		{"", "needs verify, show, copy, rebase, restore or keep"},
 		{"verfy x", "must be verify, show, copy, rebase, restore or keep"},
-		{"verify", "must have a path"},
+		{"verify", "a path is missing"},
 		{"verify " + empty, "no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},
 		{"verify " + empty + " --nodes main", "SITE/GROUP=N"},
-		{"show " + empty + " --kind leg-sold", "there is no such fact"},
+		{"show " + empty + " --kind leg-sold", "must be one of amnesia"},
 		{"show " + empty + " --last -1", "must not be negative"},
 	} {
 		if _, err := runJournal(t, strings.Fields(c.args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {

@@ -95,15 +95,15 @@ func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
 		{`"reservations": []`, `"reservation": []`, `"reservation" is unknown; must be one of at, source`},
 		{`"reservations": []`, `"reservations": [{"name": "r", "start": 5, "end": 5, "nodes": []}]`, "reservations[0]: end 5 is not after start 5"},
 		{`"name": "n2"`, `"name": "n1"`, `nodes[1]: "n1" is nodes[0] too`},
-		{`"name": "n2"`, `"name": ""`, "nodes[1]: it has no name"},
-		{`"name": "n3", "state": "up"`, `"name": "n3", "state": "fine"`, `nodes[2]: state "fine" is unknown; write up`},
+		{`"name": "n2"`, `"name": ""`, "nodes[1]: the name is missing"},
+		{`"name": "n3", "state": "up"`, `"name": "n3", "state": "fine"`, `nodes[2]: state "fine" is unknown; must be up`},
 		{`"name": "n3", "state": "up"`, `"name": "n3", "stat": "up"`, `nodes[2]: unknown field "stat"`},
-		{`"state": "held"`, `"state": "sick"`, `jobs[3]: state "sick" is unknown; write pending`},
+		{`"state": "held"`, `"state": "sick"`, `jobs[3]: state "sick" is unknown; must be pending`},
 		{`"count": 2`, `"count": 2000000`, "jobs[2]: count 2000000: must be 0 to 1000000"},
-		{`"count": 2`, `"count": 0`, "jobs[2]: count 0: a job that waits needs"},
+		{`"count": 2`, `"count": 0`, "jobs[2]: count 0: must be 1 or more for a waiting job"},
 		{`"limit": 3600`, `"limit": -1`, "jobs[1]: "},
 		{`"submit": 999000`, `"submit": null`, "jobs[1]: time never: must be seconds"},
-		{`"number": "1"`, `"number": ""`, "jobs[0]: it has no name"},
+		{`"number": "1"`, `"number": ""`, "jobs[0]: the name is missing"},
 		{`"number": "1"`, `"number": "` + strings.Repeat("1", 5000) + `"`, "has 5000 bytes"},
 	} {
 		if _, err := parseLook([]byte(strings.Replace(whole, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -213,15 +213,15 @@ func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
 	}
 	look := strings.Replace(busyLook, "ENDED", "", 1)
 	a := forecastOf(t, look, "--nodes", "2", "--duration", "1h", "--history", dir)
-	if h := a.History; h == nil || h.Jobs != 9 || h.Users != 2 || strings.Join(h.From, ", ") != "log.swf, 2 kept looks" {
+	if h := a.History; h == nil || h.Jobs != 9 || h.Users != 2 || strings.Join(h.From, ", ") != "log.swf, 2 saved looks" {
 		t.Errorf("history %+v", a.History)
 	}
 	for args, want := range map[string]string{
-		"--history " + t.TempDir(): "no file in it ends in .json",
+		"--history " + t.TempDir(): "it has no file whose name ends in .json",
 		"--history /nowhere":       "--history: stat /nowhere",
 		"--priority high":          "must be last, first, or a whole number",
 		"--draws 0":                "--draws 0: must be 1",
-		"--partition other":        "it shows batch",
+		"--partition other":        "it has batch",
 		"--group other":            "it has batch (4 nodes)",
 		"--policy best":            `policy "best" is unknown`,
 		"--nodes 0":                "--nodes 0: must be 1",
@@ -330,7 +330,7 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	if err := f.run(context.Background(), nil, nil, &out, &messages); err != nil {
 		t.Fatal(err)
 	}
-	if own := strings.Fields(out.String()[strings.Index(out.String(), "own word")+8:]); own[0] != "2026-11-22" || own[1] != "16:25:41Z" {
+	if own := strings.Fields(out.String()[strings.Index(out.String(), "Slurm itself")+12:]); own[0] != "2026-11-22" || own[1] != "16:25:41Z" {
 		t.Errorf("printed %s", &out)
 	}
 	if !strings.Contains(messages.String(), "no history from accounting: sacct --allusers: Slurm accounting storage is disabled") {

@@ -112,9 +112,9 @@ func TestProblem_ErrorsNamePlaceAndRemedy(t *testing.T) {
 	slot := `{"node": "a", "start": 0, "end": 10, "performance": 1, "price": 1}`
 	job := `{"name": "J", "nodes": 1, "length": 5, "minPerformance": 1, "maxPrice": 1}`
 	for _, c := range []struct{ slots, jobs, want string }{
-		{slot, strings.Replace(job, `"nodes": 1`, `"nodes": 0`, 1), "jobs[0].nodes: 0 is not a whole number from 1"},
-		{slot, strings.Replace(job, `"nodes": 1`, `"nodes": 1.5`, 1), "jobs[0].nodes: 1.5 is not a whole number"},
-		{slot, strings.Replace(job, `"length": 5`, `"length": 0`, 1), "jobs[0].length: 0 is not above 0"},
+		{slot, strings.Replace(job, `"nodes": 1`, `"nodes": 0`, 1), "jobs[0].nodes: 0: must be a whole number"},
+		{slot, strings.Replace(job, `"nodes": 1`, `"nodes": 1.5`, 1), "jobs[0].nodes: 1.5: must be a whole number"},
+		{slot, strings.Replace(job, `"length": 5`, `"length": 0`, 1), "jobs[0].length: 0: must be at least one millisecond"},
 		{slot, strings.Replace(job, `"length": 5`, `"length": -5`, 1), "jobs[0].length"},
 		{slot, strings.Replace(job, `"length": 5`, `"length": NaN`, 1), "line 1"},
 		{slot, strings.Replace(job, `"length": 5`, `"length": 1e300`, 1), "jobs[0].length"},
@@ -122,8 +122,8 @@ func TestProblem_ErrorsNamePlaceAndRemedy(t *testing.T) {
 		{slot, strings.Replace(job, `"length": 5, `, ``, 1), `jobs[0]: "length" is missing`},
 		{slot, strings.Replace(job, `"maxPrice": 1`, `"maxPrice": -1`, 1), "jobs[0].maxPrice"},
 		{slot, strings.Replace(job, `, "maxPrice": 1`, ``, 1), `"maxPrice" is missing`},
-		{slot, job + "," + job, `jobs[1].name: "J" names an earlier job`},
-		{slot, strings.Replace(job, `"nodes": 1`, `"nodes": 1, "nodes": 2`, 1), `key "nodes" stands twice`},
+		{slot, job + "," + job, `jobs[1].name: an earlier job is also named "J"`},
+		{slot, strings.Replace(job, `"nodes": 1`, `"nodes": 1, "nodes": 2`, 1), `key "nodes" appears twice`},
 		{strings.Replace(slot, `"end": 10`, `"end": 0`, 1), job, "slots[0].end: 0 is not after start 0"},
 		{strings.Replace(slot, `"performance": 1`, `"performance": 0`, 1), job, "slots[0].performance"},
 		{strings.Replace(slot, `"price": 1`, `"price": "1"`, 1), job, `slots[0].price: "1" is not a number`},

@@ -132,7 +132,7 @@ func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	without, messages, err := replayTiny(t, "--json")
-	if err != nil || with != without || !strings.Contains(messages, "4 processors, as its header says") {
+	if err != nil || with != without || !strings.Contains(messages, "4 processors, from its header") {
 		t.Errorf("%v\n%s\nwant\n%s\nmessages %s", err, without, with, messages)
 	}
 	file := filepath.Join(t.TempDir(), "bare.swf")
@@ -158,8 +158,8 @@ func TestReplay_AFileThatCannotBeWrittenIsToldFirst(t *testing.T) {
 func TestReplay_BadUsageIsSaid(t *testing.T) {
 	t.Parallel()
 	for args, word := range map[string]string{
-		"--procs=-1":                                    "--procs -1: must be the processors",
-		"--procs=0":                                     "--procs 0: must be the processors",
+		"--procs=-1":                                    "--procs -1: must be 1 or more",
+		"--procs=0":                                     "--procs 0: must be 1 or more",
 		"--procs=4 --policy=fast":                       "write fcfs, easy",
 		"--procs=4 --overrun=no":                        "kill or extend",
 		"--procs=4 --never-ran=no":                      "drop or zero",

@@ -117,8 +117,8 @@ func TestReport_SaysWhatIsWanted(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "the folder of a run"},
-		{[]string{"a", "b", "c"}, "3 are given"},
+		{nil, "the folders of one or two runs"},
+		{[]string{"a", "b", "c"}, "3 given"},
 		{[]string{filepath.Join(dir, "none")}, `as "bourse simulate --out DIR" writes it`},
 		{[]string{dir}, "summary.json: unexpected end"},
 		{[]string{dir, "--figures", "pdf"}, `--figures "pdf": must be svg or png`},

@@ -81,7 +81,7 @@ func TestStudy_BadTracesOfThePapersOfPrices(t *testing.T) {
 		want string
 	}{
 		{[]string{"adaptive-pricing", "--trace", short}, "trace SP2 has 1 jobs in its first 30 days; must be 100 or more"},
-		{[]string{"adaptive-pricing", "--trace", short, "--trace", short, "--trace", "c.swf"}, "--trace c.swf: the study takes 2 traces, SDSC SP2, CTC SP2; 3 are given"},
+		{[]string{"adaptive-pricing", "--trace", short, "--trace", short, "--trace", "c.swf"}, "--trace c.swf: the study takes 2 traces, SDSC SP2, CTC SP2; 3 given"},
 		{[]string{"slot-search", "--trace", short}, "takes no trace"},
 	} {
 		_, _, err := study(t, c.args...)

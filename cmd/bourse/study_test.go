@@ -36,7 +36,7 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"no --trace SDSC SP2 is given: 3000 jobs are drawn from the model", "one run has no interval"} {
+	for _, want := range []string{"no --trace SDSC SP2 given: drawing 3000 jobs from the model", "one run has no interval"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("said %q, not %q", stderr, want)
 		}
@@ -127,11 +127,11 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 		{[]string{"admission", "--trace", "nowhere.swf"}, "nowhere.swf"},
 		{[]string{"admission", "--figures", "svg"}, "--figures needs a folder for the files; add --out DIR"},
 		{[]string{"admission", "--figures", "gif", "--out", t.TempDir()}, `--figures "gif": must be svg or png`},
-		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 are given"},
+		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 given"},
 		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; must be 3000 or more"},
 		{[]string{"planning", "--trace", short}, "study planning runs presets; give the folder of their traces with --traces DIR"},
 		{[]string{"admission", "--traces", "dir"}, "--traces dir: study admission runs no presets with traces; give a log with --trace FILE"},
-		{[]string{"planning", "--traces", t.TempDir()}, "SDSC-SP2-1998-4.2-cln.swf.gz; name the folder of the traces with --traces DIR"},
+		{[]string{"planning", "--traces", t.TempDir()}, "SDSC-SP2-1998-4.2-cln.swf.gz; give the folder of the traces with --traces DIR"},
 		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
 	} {
 		_, _, err := study(t, c.args...)
@@ -168,7 +168,7 @@ func TestStudy_ForecastOfOneLog(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	if len(list) != 2*(1+3*(4+2+4)+4+4+2) || !strings.Contains(stderr, "no --trace for CTC SP2 is given") {
+	if len(list) != 2*(1+3*(4+2+4)+4+4+2) || !strings.Contains(stderr, "no --trace for CTC SP2 given") {
 		t.Errorf("%d rows, said %q", len(list), stderr)
 	}
 	shown, _, _ := study(t, args...)

@@ -11,7 +11,7 @@ import (
 func TestSubmit_SaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	got := waitsFor([]string{"a (waiting)", "b (placed)", "c (placed)", "d (placed)", "e (placed)"}, 9, "done")
-	if want := "4 of 9 done; waits for a (waiting), b (placed), c (placed), 2 more"; got != want {
+	if want := "4 of 9 done; waiting for a (waiting), b (placed), c (placed), 2 more"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -24,8 +24,8 @@ func TestSubmit_TheWordAfterWaitMayStandAlone(t *testing.T) {
 		"b.toml --wait done":   "done",
 		"--wait=done b.toml":   "done",
 		"b.toml --wait placed": "placed",
-		"b.toml done":          `"done" is too much`,
-		"b.toml --wait c.toml": `"c.toml" is too much`,
+		"b.toml done":          `"done" is one too many`,
+		"b.toml --wait c.toml": `"c.toml" is one too many`,
 	} {
 		var c submitting
 		cmd := newSubmit()

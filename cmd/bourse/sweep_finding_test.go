@@ -40,11 +40,11 @@ func TestSweep_SaysThatAParameterHasChangedNothingAndWhy(t *testing.T) {
 		t.Error(said)
 	}
 	wait = 0
-	if said := sheetOf(t, run).finding(); !strings.Contains(said, "site.pricing has changed nothing in any seed: no local job has waited") {
+	if said := sheetOf(t, run).finding(); !strings.Contains(said, "site.pricing changed nothing in any seed: no local job waited") {
 		t.Error(said)
 	}
 	wait, above = 1, 1
-	if said := sheetOf(t, run).finding(); !strings.Contains(said, "site.pricing has changed nothing in any seed. ") {
+	if said := sheetOf(t, run).finding(); !strings.Contains(said, "site.pricing changed nothing in any seed. ") {
 		t.Errorf("the reason is not known, and yet: %s", said)
 	}
 	// One seed of one combination is enough of a difference.

@@ -39,7 +39,7 @@ func (f *sweepFlags) merge(dirs []string, stdout io.Writer) error {
 		}
 	}
 	if lacks := parts.lacks(); lacks != "" {
-		return failed(fmt.Errorf("missing of the %d parts: %s; nothing was written", parts.of, lacks))
+		return failed(fmt.Errorf("of the %d parts these are missing: %s; nothing was written", parts.of, lacks))
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return failed(err)

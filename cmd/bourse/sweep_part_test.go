@@ -48,7 +48,7 @@ func TestSweepMerge_PartsAreTheWholeByteForByte(t *testing.T) {
 	}
 
 	_, msg, code, dest = merge(parts[0], parts[2])
-	if _, err := os.Stat(dest); code != 1 || !strings.Contains(msg, "no part 2") || err == nil {
+	if _, err := os.Stat(dest); code != 1 || !strings.Contains(msg, "missing: 2;") || err == nil {
 		t.Errorf("without part 2: exit %d: %s", code, msg)
 	}
 	if _, msg, code := workloadCommand("sweep", file, "--out", parts[1], "--part", "2/3", "--resume"); code != 0 {
@@ -58,7 +58,7 @@ func TestSweepMerge_PartsAreTheWholeByteForByte(t *testing.T) {
 	if _, msg, code := workloadCommand("sweep", file, "--out", other, "--part", "2/2"); code != 0 {
 		t.Fatalf("exit %d: %s", code, msg)
 	}
-	if _, msg, code, _ := merge(parts[0], parts[1], parts[2], other); code != 2 || !strings.Contains(msg, "different divisions") {
+	if _, msg, code, _ := merge(parts[0], parts[1], parts[2], other); code != 2 || !strings.Contains(msg, "different numbers of parts") {
 		t.Errorf("another division: exit %d: %s", code, msg)
 	}
 	if err := os.WriteFile(filepath.Join(parts[1], sweepPartFile), []byte(strings.SplitAfter(contents(t, parts[1])[sweepPartFile], "\n")[0]), 0o600); err != nil {
@@ -108,7 +108,7 @@ func TestSweepPart_IsTakenFromTheArray(t *testing.T) {
 		{"auto", "SLURM_ARRAY_TASK_ID=14 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=4", "3 of 4"},
 		{"auto", "JOB_COMPLETION_INDEX=0 BOURSE_PARTS=4", "1 of 4"},
 		{"auto", "JOB_COMPLETION_INDEX=0", `BOURSE_PARTS is ""`},
-		{"auto", "", "is no task of a Slurm array"},
+		{"auto", "", "this is neither a task of a Slurm array"},
 		{"0/3", "", "must be 1 to N"}, {"4/3", "", "must be 1 to N"}, {"x", "", "must be I/N"}, {"1/2/3", "", "must be I/N"},
 	} {
 		env := map[string]string{}
@@ -141,7 +141,7 @@ func TestSweepPlan_IsAScriptThatAShellTakes(t *testing.T) {
 			t.Errorf("%v: %s\n%s", err, b, out)
 		}
 	}
-	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "slurm", "--parts", "9"); code != 2 || !strings.Contains(msg, "8 runs in all") {
+	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "slurm", "--parts", "9"); code != 2 || !strings.Contains(msg, "only 8 runs") {
 		t.Errorf("more parts than runs: exit %d: %s", code, msg)
 	}
 	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "pbs", "--parts", "2"); code != 2 || !strings.Contains(msg, "slurm or kubernetes") {

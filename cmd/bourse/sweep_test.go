@@ -117,7 +117,7 @@ func TestSweep_InterruptedItEndsWithTheSameFiles(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, msg)
 		}
 		_, msg, code := workloadCommand("sweep", file, "--out", out, "--resume")
-		if code != 0 || after > 0 && !strings.Contains(msg, "of 8 runs are there") {
+		if code != 0 || after > 0 && !strings.Contains(msg, "of 8 runs") {
 			t.Fatalf("exit %d: %s", code, msg)
 		}
 		got := contents(t, out)
@@ -171,7 +171,7 @@ func TestSweep_RefusesTheProgressOfAnother(t *testing.T) {
 	if err := os.WriteFile(file, []byte(smallSweep+"# another\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, msg, code := workloadCommand("sweep", file, "--out", out, "--resume"); code != 2 || !strings.Contains(msg, "of another sweep") {
+	if _, msg, code := workloadCommand("sweep", file, "--out", out, "--resume"); code != 2 || !strings.Contains(msg, "belongs to another sweep") {
 		t.Errorf("exit %d: %s", code, msg)
 	}
 	if _, msg, code := workloadCommand("sweep", file, "--resume"); code != 2 || !strings.Contains(msg, "--out DIR") {

@@ -236,7 +236,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 		}
 	}
 	eventually(t, 2*time.Minute, "started again", func() bool {
-		return strings.Count(stderr.String(), "started again") == 2 && strings.Count(stderr.String(), " INF ready") == 5
+		return strings.Count(stderr.String(), "restarting it in") == 2 && strings.Count(stderr.String(), " INF ready") == 5
 	})
 	submit("wave", 140)
 	if err := stop(); err != nil {

@@ -67,7 +67,7 @@ func (i *Issuer) Renew(ctx context.Context) (string, error) {
 	}
 	token, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: i.Refresh}).Token()
 	if err != nil {
-		return "", fmt.Errorf("the issuer %s gives no other token: %w", i.URL, err)
+		return "", fmt.Errorf("the issuer %s gives no new token: %w", i.URL, err)
 	}
 	return i.taken(token)
 }
@@ -76,10 +76,10 @@ func (i *Issuer) Renew(ctx context.Context) (string, error) {
 func (i *Issuer) known(ctx context.Context) (context.Context, *oauth2.Config, error) {
 	u, err := url.Parse(i.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
-		return ctx, nil, fmt.Errorf("%q is no issuer; must be https://HOST..., or http of this machine", i.URL)
+		return ctx, nil, fmt.Errorf("%q is not an issuer; must be https://HOST..., or http on this machine", i.URL)
 	}
 	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: issuerTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects, which is not followed") }})
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects, but redirects are not followed") }})
 	provider, err := oidc.NewProvider(ctx, i.URL)
 	if err != nil {
 		return ctx, nil, fmt.Errorf("the issuer %s: %w", i.URL, err)
