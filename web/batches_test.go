@@ -86,7 +86,7 @@ func TestSubmit_RefusesOtherContentUnderAKnownIdentity(t *testing.T) {
 	other := wave("batch-0001")
 	other.Jobs[0].Nodes = 5
 	var p problem
-	if code := call(t, s, ana, "POST", "/v1/batches", other, &p); code != http.StatusConflict || !strings.Contains(p.Detail, "identity of its own") {
+	if code := call(t, s, ana, "POST", "/v1/batches", other, &p); code != http.StatusConflict || !strings.Contains(p.Detail, "needs a new identity") {
 		t.Errorf("other content: %d %q", code, p.Detail)
 	}
 }
@@ -187,7 +187,7 @@ func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"soon"}]}`, "body.jobs[0].ready"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"2h","deadline":"1h"}]}`, "body.jobs[0].deadline"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5},{"name":"a","nodes":1,"length":60,"budget":5}]}`, "body.jobs[1].name"},
-		{`{"id":"batch-0001","notify":"http://127.0.0.1/","jobs":[{"name":"a","nodes":1,"length":60,"budget":5}]}`, "only https"},
+		{`{"id":"batch-0001","notify":"http://127.0.0.1/","jobs":[{"name":"a","nodes":1,"length":60,"budget":5}]}`, "must be an https address"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"minimize":"price"}]}`, "body.jobs[0].minimize"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"urgency":"-1"}]}`, "outside 0..1000000000 credits an hour"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"urgency":"1e10"}]}`, "body.jobs[0].urgency"},
@@ -221,7 +221,7 @@ func TestSubmit_BodiesAndBatchesAreBounded(t *testing.T) {
 		t.Errorf("a body of 5 kB under a bound of 4: %d %q", code, p.Detail)
 	}
 	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("a"), job("b"), job("c")}}
-	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != http.StatusUnprocessableEntity || !strings.Contains(p.Detail, "the most is 2") {
+	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != http.StatusUnprocessableEntity || !strings.Contains(p.Detail, "must have at most 2") {
 		t.Errorf("3 jobs under a bound of 2: %d %q", code, p.Detail)
 	}
 }

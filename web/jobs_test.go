@@ -103,7 +103,7 @@ func TestJobs_NamesThatAreNotTheOnlyOneListTheIdentities(t *testing.T) {
 	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &p); code != http.StatusConflict || !strings.Contains(p.Detail, second+", "+first) {
 		t.Errorf("%d %q", code, p.Detail)
 	}
-	if code := call(t, s, ana, "GET", "/v1/jobs/none", nil, &p); code != http.StatusNotFound || !strings.Contains(p.Detail, "bourse jobs lists them") {
+	if code := call(t, s, ana, "GET", "/v1/jobs/none", nil, &p); code != http.StatusNotFound || !strings.Contains(p.Detail, "bourse jobs lists your jobs") {
 		t.Errorf("%d %q", code, p.Detail)
 	}
 	odd := wave("batch-0003")
@@ -209,7 +209,7 @@ func TestExplain_IsTheProcessesToGive(t *testing.T) {
 		}, http.StatusOK, "because of wave-"},
 		{func(_ context.Context, job string, _ bourse.Time) (string, any, error) {
 			return "", nil, &explain.ErrUnknown{Job: job}
-		}, http.StatusNotFound, "holds nothing"},
+		}, http.StatusNotFound, "no longer has anything"},
 		{func(context.Context, string, bourse.Time) (string, any, error) {
 			return "", nil, errors.New("disk gone")
 		}, http.StatusServiceUnavailable, "disk gone"},

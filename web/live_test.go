@@ -140,7 +140,7 @@ func TestPicture_IsBoundedInJobsAndTime(t *testing.T) {
 	}
 	draw(5000, "waiting", zero)
 	p.age(part, zero)
-	if len(p.drawn) != mostDrawn || p.drawn["j5000"] == nil || p.drawn["j100"] != nil || p.drawn["j101"] == nil || !strings.Contains(p.note(), "2000 are shown") {
+	if len(p.drawn) != mostDrawn || p.drawn["j5000"] == nil || p.drawn["j100"] != nil || p.drawn["j101"] == nil || !strings.Contains(p.note(), "2000 jobs are shown") {
 		t.Errorf("%d are drawn; %s", len(p.drawn), p.note())
 	}
 	part = &view.Document{}

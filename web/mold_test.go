@@ -46,9 +46,9 @@ func TestSubmit_RefusesSizesAndTimesWithTheNumbers(t *testing.T) {
 		{"a table that grows", "sizes", "7200 seconds on 2 nodes but 7201 on 4", func(r *JobRequest) { r.Sizes[1].Length = span(7201 * bourse.Second) }},
 		{"the most before the fewest", "sizes", "2 nodes stand behind 4", func(r *JobRequest) { r.Sizes[0], r.Sizes[1] = r.Sizes[1], r.Sizes[0] }},
 		{"no length", "sizes", "length 0 on 2 nodes", func(r *JobRequest) { r.Sizes[0].Length = span(0) }},
-		{"none of the sizes", "sizes", "nodes 3 and length 7200 are none of them", func(r *JobRequest) { r.Nodes = 3 }},
+		{"none of the sizes", "sizes", "nodes 3 and length 7200 are not one of the sizes", func(r *JobRequest) { r.Nodes = 3 }},
 		{"negative run", "run", "-5 seconds", func(r *JobRequest) { s := span(-5 * bourse.Second); r.Run = &s }},
-		{"deadline before ready and length", "deadline", "leaves 3599 seconds after ready, and the job takes 3600", func(r *JobRequest) { r.Deadline = "3599s" }},
+		{"deadline before ready and length", "deadline", "leaves 3599 seconds after ready, but the job takes 3600", func(r *JobRequest) { r.Deadline = "3599s" }},
 	} {
 		r := wave("batch-0001").Jobs[0]
 		two(&r)

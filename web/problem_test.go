@@ -20,10 +20,10 @@ func TestProblem_SaysWhatWouldBeRightAndIsShort(t *testing.T) {
 		code               int
 		words              string
 	}{
-		{"GET", "/v1/nonsense", "", http.StatusNotFound, `there is nothing at "/v1/nonsense"; /openapi.json lists what there is`},
+		{"GET", "/v1/nonsense", "", http.StatusNotFound, `there is nothing at "/v1/nonsense"; /openapi.json lists all paths`},
 		{"GET", "/" + strings.Repeat("x", 9000), "", http.StatusNotFound, "there is nothing at"},
-		{"PUT", "/v1/batches", "{}", http.StatusMethodNotAllowed, `PUT is not for "/v1/batches"; POST is`},
-		{"POST", "/v1/batches", many, http.StatusUnprocessableEntity, "body.jobs: 6000 entries, the most is 5000 in a batch; submit several batches"},
+		{"PUT", "/v1/batches", "{}", http.StatusMethodNotAllowed, `PUT is not allowed for "/v1/batches"; use POST`},
+		{"POST", "/v1/batches", many, http.StatusUnprocessableEntity, "body.jobs: 6000 entries; must be at most 5000 in a batch; submit several batches"},
 		{"POST", "/v1/batches", `{"id": "` + strings.Repeat("x", 50_000), http.StatusBadRequest, "body: "},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))

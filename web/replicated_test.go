@@ -84,7 +84,7 @@ func TestReplicated_SaysWhoLeads(t *testing.T) {
 		location, sentence string
 	}{
 		{who{"replica:vo1/2", "https://two:7480"}, http.StatusTemporaryRedirect, "https://two:7480/v1/jobs?limit=3", "replica:vo1/2 leads; its API is https://two:7480"},
-		{who{"replica:vo1/2", ""}, http.StatusServiceUnavailable, "", "no address of its API is known"},
+		{who{"replica:vo1/2", ""}, http.StatusServiceUnavailable, "", "the address of its API is not known"},
 		{who{"", ""}, http.StatusServiceUnavailable, "", "no replica of broker:vo1 leads"},
 	} {
 		leads.Store(&x.who)

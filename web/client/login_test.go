@@ -73,7 +73,7 @@ func TestLogin_ByAnotherDevice(t *testing.T) {
 	if renewed, err := kept.Renew(t.Context()); err != nil || renewed != "eyJ.x.z" || kept.Refresh != "r2" {
 		t.Errorf("renewed without a log-in: %s, %v, next by %q", renewed, err, kept.Refresh)
 	}
-	if _, err := kept.Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "gives no other token") {
+	if _, err := kept.Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "gives no new token") {
 		t.Errorf("by what the issuer does not take: %v", err)
 	}
 	if kept, err := c.token(); err != nil || kept != token {
