@@ -1,10 +1,9 @@
-// Package history is the one fold of facts: what became of a job and of its
-// transactions, told from the facts of its broker's journal, in words that every view
-// shares. The states of a job are those of bourse.JobState; its turns are those of All,
-// each with the fact that it follows from and the state that it leads to. How a
-// transaction stands is a Transaction, what a single fact says is its Line. The API's
+// Package history is the only fold of facts into the history of a job and its transactions.
+// It takes the facts of a broker's journal and gives words that every view shares: the API's
 // stream, webhooks, "jobs --follow", "explain", "journal show", a run's report and
-// docs/EVENTS.md take them from here.
+// docs/EVENTS.md. The states of a job are those of bourse.JobState; its turns are listed by
+// All, each with the fact behind it. A Transaction is the state of a transaction, and Line
+// describes a single fact.
 //
 // The package never asks an agent, reads a clock or does I/O: facts in, words out.
 package history

@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// About returns the transaction and the leg that a fact is about, as people see them;
-// "" where it is about none, or about several.
+// About returns the transaction and the leg that a fact is about, in the form shown to
+// users; "" if it is about none, or about several.
 func About(f agents.Fact) (tx, leg string) {
 	of := func(l bourse.LegID) (string, string) { return l.Tx.String(), l.String() }
 	switch f := f.(type) {
@@ -67,7 +67,7 @@ func About(f agents.Fact) (tx, leg string) {
 	return "", ""
 }
 
-// Line says in one line what a fact says by itself, without those before it.
+// Line describes a fact in one line, without regard to earlier facts.
 func Line(f agents.Fact) bourse.Phrase {
 	switch f := f.(type) {
 	case bourse.LegMoved:
@@ -136,7 +136,7 @@ func Line(f agents.Fact) bourse.Phrase {
 	return bourse.Phrase(text)
 }
 
-// partOf says which part of an image it is; nothing if the image has one part only.
+// partOf says which part of an image it is; "" if the image has only one part.
 func partOf(part, parts int) string {
 	if parts <= 1 {
 		return ""

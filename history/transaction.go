@@ -7,32 +7,32 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Transaction is an attempt to get a job a window, or the repair or the move of one. It
-// follows the facts of its broker and, where they are given too, of its sites.
+// Transaction is an attempt to get a window for a job, or to repair or move one. It follows
+// the facts of its broker and, if given, of its sites.
 type Transaction struct {
 	Tx      bourse.TxID
 	Job     string
 	Legs    []Leg
 	Open    int         // legs that are not over
-	Others  int         // those of its window's other transactions, where who finds it knows them: with repairs a window is of several
-	Repairs bourse.TxID // whose leg it stands in for; zero: nobody's
+	Others  int         // open legs of the window's other transactions (repairs add some), if known to the finder
+	Repairs bourse.TxID // the transaction whose leg it replaces; zero: none
 	Commit  bool
 	Becomes What // its COMMIT: Placed, Repaired or Moved
 }
 
-// Leg is one leg of a transaction as it stands.
+// Leg is the state of one leg of a transaction.
 type Leg struct {
-	Site   string // "" where it is not known
+	Site   string // "" if unknown
 	What   bourse.Leg
-	Fare   bourse.Fare     // the price that binds
-	Posted bourse.Credits  // net of what was given back
-	State  bourse.LegState // as far as the broker knows, or its site has said
-	Reason bourse.Code     // of its end, by its site
-	End    bourse.Time     // when its nodes were released; Never while they are not
-	Run    bourse.Duration // what work that shared its nodes took at performance 1, once it is settled; 0: all it had asked for
+	Fare   bourse.Fare     // the binding price
+	Posted bourse.Credits  // net of refunds
+	State  bourse.LegState // as far as the broker knows, or as its site reported
+	Reason bourse.Code     // why it ended, by its site
+	End    bourse.Time     // when its nodes were released; Never: not yet
+	Run    bourse.Duration // run time at performance 1 of work on shared nodes, once settled; 0: as requested
 
-	// Of a leg with a window: the window as it stands; the leg's version, 1 and one
-	// more for each change by its user; how often its site has moved or fixed it.
+	// Of a flexible leg: its present window; its version, 1 plus one for each change by its
+	// user; how often its site has moved or fixed it.
 	Flex    bourse.Flex
 	Version uint32
 	Shifts  int
@@ -123,7 +123,7 @@ func (x *Transaction) adopt(f bourse.LegAdopted) {
 	x.Open++
 }
 
-// priced notes what is binding: the fare and, of a leg with a window, its place.
+// priced records the binding fare and, for a flexible leg, its window.
 func (l *Leg) priced(f bourse.LegPriced) {
 	l.Fare, l.Version = f.Fare, max(f.Version, 1)
 	if f.End > 0 {
@@ -131,7 +131,7 @@ func (l *Leg) priced(f bourse.LegPriced) {
 	}
 }
 
-// shifted notes where a site has moved a leg.
+// shifted records where a site has moved a leg.
 func (l *Leg) shifted(f bourse.LegShifted) {
 	l.Shifts++
 	l.What.Start, l.What.End = f.Start, f.End
@@ -140,8 +140,8 @@ func (l *Leg) shifted(f bourse.LegShifted) {
 	}
 }
 
-// closed notes how a site has acknowledged the decision. A committed leg that its
-// site does not have any more is lost, and has never run.
+// closed records a site's acknowledgement of the decision. A committed leg that its site no
+// longer has is lost, and has never run.
 func (l *Leg) closed(f bourse.LegClosed) {
 	l.Posted += f.Posted
 	switch {
@@ -152,8 +152,8 @@ func (l *Leg) closed(f bourse.LegClosed) {
 	}
 }
 
-// done notes the end of a leg's work, unless its site has reported another end, and
-// the refund.
+// done records the refund of a leg and, unless its site has reported another end, the end of
+// its work.
 func (l *Leg) done(f bourse.LegDone) {
 	l.Posted -= f.Refund
 	if !l.State.Terminal() {
@@ -161,8 +161,7 @@ func (l *Leg) done(f bourse.LegDone) {
 	}
 }
 
-// moved notes what its site says of a leg. Only the first such fact must say what the
-// leg is.
+// moved records a site's fact about a leg. Only the first such fact must describe the leg.
 func (l *Leg) moved(at bourse.Time, m bourse.LegMoved) {
 	l.State = m.State
 	if m.What.Nodes > 0 {
@@ -181,8 +180,8 @@ func LetGo(at bourse.Time, m bourse.LegMoved) bourse.Time {
 	return at
 }
 
-// Ran returns the interval over which a leg has occupied its nodes, up to the instant
-// until; ok is false if it has not run at all.
+// Ran returns the interval in which a leg has occupied its nodes, up to the instant until.
+// ok is false if it has not run at all.
 func (l *Leg) Ran(until bourse.Time) (start, end bourse.Time, ok bool) {
 	switch l.State {
 	case bourse.Confirmed, bourse.Running:
@@ -195,7 +194,7 @@ func (l *Leg) Ran(until bourse.Time) (start, end bourse.Time, ok bool) {
 	return l.What.Start, end, end > l.What.Start
 }
 
-// site is the site that carries a leg, "" if that is not known.
+// site is the site that carries a leg, "" if unknown.
 func (x *Transaction) site(leg int) string {
 	if l := x.Leg(leg); l != nil {
 		return l.Site
@@ -203,7 +202,7 @@ func (x *Transaction) site(leg int) string {
 	return ""
 }
 
-// at names a leg's site for people.
+// at names a leg's site for users.
 func (x *Transaction) at(leg int) string {
 	if s := x.site(leg); s != "" {
 		return s
@@ -226,7 +225,7 @@ func (x *Transaction) window(verb string) string {
 	s := verb
 	for i := range x.Legs {
 		l := &x.Legs[i].What
-		if l.Nodes == 0 { // of a transaction that was adopted: nobody has listed it
+		if l.Nodes == 0 { // an adopted transaction: no site has listed this leg
 			continue
 		}
 		if s != verb {

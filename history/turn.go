@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Turn is one step in what becomes of a job. It follows from one fact.
+// Turn is one event in the life of a job. It follows from one fact.
 type Turn struct {
 	At    bourse.Time   `json:"at"`
 	Job   string        `json:"job"`
@@ -23,10 +23,10 @@ type Turn struct {
 	leg bourse.LegID // of Started, LegEnded and LegLost
 }
 
-// What is the kind of a Turn. A turn that leads to a state of the job has its name.
+// What is the kind of a Turn. A turn that leads to a state of the job has the state's name.
 type What string
 
-// The turns of a job. What each says is in the list below.
+// The turns of a job. The list below explains each.
 const (
 	Submitted What = "submitted"
 	NotTaken  What = "not-taken"
@@ -55,14 +55,14 @@ const (
 // Entry is a line of the list of turns.
 type Entry struct {
 	What What
-	Fact string // that it follows from, as a reader of a journal knows it
-	Says string // for people; docs/EVENTS.md has it from here
-	// Streamed turns are sent by the API as they happen. The others are not: the job is
-	// not there, or another turn repeats what they say.
+	Fact string // the fact behind it, by its name in a journal
+	Says string // explanation for docs/EVENTS.md
+	// Streamed turns are sent by the API as they happen. The others are not, because the job
+	// does not exist or another turn says the same.
 	Streamed bool
 }
 
-// list has the turns in the order in which a job may come to them.
+// list has the turns in the order in which they may happen to a job.
 var list = []Entry{
 	{Submitted, "job-submitted", "the broker has it; a submission repeated says nothing more", true},
 	{NotTaken, "submission-refused", "and why; the job is not there", false},
@@ -91,25 +91,25 @@ var list = []Entry{
 // All returns the list of turns, in order.
 func All() []Entry { return slices.Clone(list) }
 
-// Streamed reports whether the API tells such a turn as it comes.
+// Streamed reports whether the API sends such a turn as it happens.
 func (w What) Streamed() bool {
 	i := slices.IndexFunc(list, func(e Entry) bool { return e.What == w })
 	return i >= 0 && list[i].Streamed
 }
 
-// Standing is the state of a job by its turns so far. The zero Standing is that of an
-// unknown job.
+// Standing is the state of a job after its turns so far. The zero Standing means an unknown
+// job.
 type Standing struct {
 	Known  bool
 	State  bourse.JobState
-	Since  bourse.Time   // when it came to that state
+	Since  bourse.Time   // when it entered that state
 	Reason bourse.Reason // why it waits, or was given up
 
 	begun []bourse.LegID // legs of its window that run, or have run to their end
 }
 
-// Word is the name of the state; "not-taken" for a job that was refused at its
-// submission, "" for an unknown job.
+// Word is the name of the state: "not-taken" for a job that was refused at submission, "" for
+// an unknown job.
 func (s *Standing) Word() string {
 	switch {
 	case s.Known:
@@ -120,12 +120,12 @@ func (s *Standing) Word() string {
 	return ""
 }
 
-// Begun says that the work of a leg of its window, which began at that start, has begun:
-// a turn of its own, or what an image knows of the leg.
+// Begun records that the work of a leg of the job's window has begun, from a turn of its own
+// or from an image. start is the start of the window.
 func (s *Standing) Begun(leg bourse.LegID, start bourse.Time) {
 	s.begun = append(s.begun, leg)
 	if s.Known && s.State == bourse.JobPlaced {
-		// the window's start, as its broker shows it: the word of it comes later
+		// the window's start, as its broker shows it: the report of the start comes later
 		s.State, s.Since = bourse.JobRunning, max(s.Since, start)
 	}
 }
@@ -139,7 +139,7 @@ func (s *Standing) Take(u *Turn) {
 	}
 	switch u.What {
 	case Submitted:
-		*s = Standing{} // from its beginning, whatever was before
+		*s = Standing{} // a new job, whatever had the name before
 		become(bourse.JobWaiting)
 	case NotTaken:
 		if !s.Known {
@@ -165,7 +165,7 @@ func (s *Standing) Take(u *Turn) {
 	case Placed, Moved, Repaired:
 		if !s.Known || s.State != bourse.JobWithdrawn {
 			s.Reason = bourse.Reason{}
-			if u.What != Repaired || len(s.begun) == 0 { // what stands in for a part does not stop the others
+			if u.What != Repaired || len(s.begun) == 0 { // the replacement of a leg does not stop the others
 				become(bourse.JobPlaced)
 			}
 		}

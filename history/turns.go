@@ -7,25 +7,25 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Turns makes turns of a broker's facts, which it must be given in order. It remembers
-// at most maxFollowed transactions and drops the oldest. The turns of a transaction that
-// it does not know have no job. The zero Turns is ready for use.
+// Turns makes turns from a broker's facts, which must be given in order. It remembers at most
+// maxFollowed transactions and drops the oldest. Turns of an unknown transaction have no job.
+// The zero Turns is ready for use.
 type Turns struct {
-	// Find, if set, returns a transaction as it stands after the fact that is given to
-	// Take. Turns then remembers only adopted transactions that Find does not know. It
-	// is for callers that follow transactions themselves, or can ask the broker.
+	// Find, if set, returns a transaction in its state after the fact that is given to Take.
+	// Turns then remembers only adopted transactions that Find does not know. Find is for
+	// callers that follow transactions themselves, or can ask the broker.
 	Find func(bourse.TxID) (Transaction, bool)
 
 	txs   map[bourse.TxID]*Transaction
 	order []bourse.TxID
-	// By job: the transactions that make up its window, where some of it was repaired.
+	// By job: the transactions that make up its window, if part of it was repaired.
 	repaired map[string][]bourse.TxID
 }
 
-// maxFollowed bounds the transactions that are remembered: some 100 MB.
+// maxFollowed bounds the remembered transactions to about 100 MB.
 const maxFollowed = 200_000
 
-// Take returns the turns that follow from a fact; most facts have none.
+// Take returns the turns that follow from a fact. Most facts have none.
 func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
 		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: bourse.Say(format, args...)}}
@@ -72,7 +72,7 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	return t.ofTx(at, f)
 }
 
-// image begins with what a broker remembers, or goes on with a part of it.
+// image starts again from a broker's image, or adds a further part of it.
 func (t *Turns) image(f bourse.BrokerImage) {
 	if f.Part == 0 {
 		t.txs, t.order, t.repaired = nil, nil, nil
@@ -109,8 +109,7 @@ func (t *Turns) follow(x Transaction) *Transaction {
 	return &x
 }
 
-// after returns a transaction as it stands after a fact; an empty one if it is not
-// known.
+// after returns the state of a transaction after a fact; an empty one if it is unknown.
 func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transaction {
 	if t.Find != nil {
 		if x, ok := t.Find(id); ok {
@@ -125,13 +124,13 @@ func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transactio
 	return x
 }
 
-// committed notes of what a job's window is made up from now on.
+// committed records which transactions make up a job's window from now on.
 func (t *Turns) committed(x *Transaction) {
 	switch x.Becomes {
 	case Placed:
 		delete(t.repaired, x.Job)
 		return
-	case Moved: // it takes the place of the window with the first part that is confirmed
+	case Moved: // it replaces the window when its first leg is confirmed
 		return
 	}
 	if t.repaired == nil || len(t.repaired) >= maxFollowed {
@@ -144,7 +143,7 @@ func (t *Turns) committed(x *Transaction) {
 	}
 }
 
-// whole reports whether all of the window is over of which a transaction is a part.
+// whole reports whether the whole window of a transaction has ended.
 func (t *Turns) whole(x *Transaction) bool {
 	return x.Open <= 0 && x.Others <= 0 && !slices.ContainsFunc(t.repaired[x.Job], func(id bourse.TxID) bool {
 		if id == x.Tx {
@@ -160,7 +159,7 @@ func (t *Turns) whole(x *Transaction) bool {
 	})
 }
 
-// ofTx tells the turns that belong to a transaction.
+// ofTx returns the turns of a fact about a transaction.
 func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
 	turn := func(what What, leg int, amount bourse.Credits, r bourse.Reason, format string, args ...any) Turn {
@@ -224,7 +223,7 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	return nil
 }
 
-// adopt takes a leg that its site has listed, of a transaction that may not be known.
+// adopt adds a leg that its site has listed. Its transaction may be unknown.
 func (t *Turns) adopt(at bourse.Time, f bourse.LegAdopted) {
 	if t.Find != nil {
 		if _, ok := t.Find(f.Leg.Tx); ok {
@@ -238,7 +237,7 @@ func (t *Turns) adopt(at bourse.Time, f bourse.LegAdopted) {
 	x.Take(at, f)
 }
 
-// shift tells what became of the place of a leg with a window.
+// shift returns the turns of a fact about moving a flexible leg.
 func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
 	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {
@@ -273,7 +272,7 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 	return nil
 }
 
-// done tells of the end of a leg and, with the last one, of its window.
+// done returns the turns for the end of a leg and, with the last leg, of its window.
 func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
 	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason, leg: f.Leg}
 	back := bourse.Phrase("")

@@ -18,22 +18,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// FewSeeds is how many seeds an interval should have at least: with fewer, Student's
-// t is wide and one odd seed decides.
+// FewSeeds is the least number of seeds for a useful interval. With fewer, Student's t is
+// wide and a single odd seed decides.
 const FewSeeds = 10
 
-// Apart is how far a measure of run B is from that of run A, over all seeds of both.
+// Apart is the difference of a measure between runs A and B, over all seeds of both.
 type Apart struct {
 	Owner, Measure string
-	A, B           Mean    // Runs is 0 where the run does not have the measure
+	A, B           Mean    // Runs is 0 if the run does not have the measure
 	Less           float64 // B less A
-	CI95           float64 // half-width of its 95 % interval; not a number where a run has one seed
-	Paired         bool    // taken seed by seed, for both have the same seeds
+	CI95           float64 // half-width of its 95 % interval; NaN if a run has one seed
+	Paired         bool    // taken seed by seed, because both have the same seeds
 }
 
-// Compare takes two runs, each of one seed or more, apart: seed by seed where both
-// have the same seeds (Student's t of the differences), else by the means of both
-// (Welch's t).
+// Compare returns the differences between two runs, each of one seed or more: seed by seed if
+// both have the same seeds (Student's t of the differences), else between the means (Welch's
+// t).
 func Compare(a, b []Summary) []Apart {
 	mine, theirs := bySeed(a), bySeed(b)
 	paired := slices.EqualFunc(a, b, func(x, y Summary) bool { return x.Seed == y.Seed })
@@ -140,7 +140,7 @@ func ReadSummaries(dir string) ([]Summary, error) {
 	return list, nil
 }
 
-// WriteApart writes the differences as CSV; what is not known is empty.
+// WriteApart writes the differences as CSV; unknown values are empty.
 func WriteApart(w io.Writer, list []Apart) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"owner", "measure", "a", "a ci95", "a runs", "b", "b ci95", "b runs", "b less a", "ci95", "paired"})
@@ -162,7 +162,7 @@ func WriteApart(w io.Writer, list []Apart) error {
 	return out.Error()
 }
 
-// exactly writes a figure in full, nothing where it is not known.
+// exactly writes a figure in full, "" if it is unknown.
 func exactly(v float64) string {
 	if math.IsNaN(v) {
 		return ""
@@ -193,8 +193,7 @@ func apartTable(list []Apart) pageTable {
 	return t
 }
 
-// ApartNote says over how many seeds two runs are taken apart, and whether these are too
-// few.
+// ApartNote says over how many seeds two runs are compared, and whether these are too few.
 func ApartNote(list []Apart) string {
 	few, note := math.MaxInt, ""
 	for i := range list {
@@ -211,7 +210,7 @@ func ApartNote(list []Apart) string {
 		note = fmt.Sprintf("Means over %d and %d seeds; the seeds differ, so the interval is Welch's.", list[0].A.Runs, list[0].B.Runs)
 	}
 	if few == 1 {
-		note += " One seed says nothing of chance: run both with --runs 20 --out."
+		note += " One seed says nothing about chance: run both with --runs 20 --out."
 	} else if few < FewSeeds {
 		note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", FewSeeds)
 	}

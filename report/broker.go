@@ -10,15 +10,15 @@ import (
 	"github.com/bourse-grid/bourse/history"
 )
 
-// vo sums up one VO: its jobs, its transactions and its cycles. Package history folds
-// the transactions. Jobs, reasons and money are counted here from single facts: to
-// write turns for them would only cost time.
+// vo sums up one VO: its jobs, its transactions and its cycles. Package history folds the
+// transactions. Jobs, reasons and money are counted here from single facts, because making
+// turns for them would only cost time.
 type vo struct {
 	name   string
 	budget bourse.Credits
 	keep   bool
 
-	urgency bourse.Urgency // of jobs that have none of their own
+	urgency bourse.Urgency // of jobs without their own
 
 	jobs      map[string]*voJob // unless all are kept, those of which more may come
 	order     []*voJob          // as submitted, kept only
@@ -45,7 +45,7 @@ type vo struct {
 	tried  []*transaction // held and given up, the first mostBars of them, kept only
 }
 
-// voJob is a job of a VO and where it stands.
+// voJob is a job of a VO with its state.
 type voJob struct {
 	bourse.Job
 	tx     *transaction    // the last one committed, nil if never placed
@@ -59,8 +59,8 @@ type voJob struct {
 	broken bool   // a leg of its last window was lost, or that was given up: it may wait again
 }
 
-// served reports whether the job has a window, or had one that it did not give up before
-// its start.
+// served reports whether the job has a window, or had one and did not give it up before its
+// start.
 func (j *voJob) served() bool {
 	if j.tx == nil {
 		return false
@@ -156,8 +156,8 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 	}
 }
 
-// follow has a transaction take a fact. It returns nil if the transaction is unknown
-// or was aborted.
+// follow passes a fact to its transaction. It returns nil if the transaction is unknown or
+// was aborted.
 func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction {
 	tx := b.open[id]
 	if tx != nil {
@@ -166,8 +166,8 @@ func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction
 	return tx
 }
 
-// drop forgets the transactions and, unless they are kept, the jobs of which nothing more
-// is counted or drawn.
+// drop forgets transactions that are no longer counted or drawn and, unless they are kept,
+// such jobs.
 func (b *vo) drop(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.JobPostponed:
@@ -209,8 +209,8 @@ func (b *vo) close(id bourse.TxID) {
 	delete(b.open, id)
 }
 
-// fold adds a job to the sums, and forgets it, once nothing more can come of it. One whose
-// window was repaired stays until the end: its window is of more transactions than its last.
+// fold adds a job to the sums and forgets it once nothing more can happen to it. A job whose
+// window was repaired stays until the end, because its window has several transactions.
 func (b *vo) fold(j *voJob) {
 	if b.keep || j == nil || j.open > 0 {
 		return
@@ -225,7 +225,7 @@ func (b *vo) fold(j *voJob) {
 	}
 }
 
-// left are the jobs that are not in the sums, in any order.
+// left returns the jobs that are not in the sums, in any order.
 func (b *vo) left() []*voJob {
 	if b.keep {
 		return b.order
@@ -278,7 +278,7 @@ func (b *vo) decide(f bourse.TxDecided) {
 	}
 }
 
-// pays notes what the transaction's job has paid, or got back.
+// pays records what the transaction's job has paid, or was refunded.
 func (t *transaction) pays(c bourse.Credits) {
 	if t.job != nil {
 		t.job.paid += c
@@ -311,7 +311,7 @@ func (t *transaction) window() (start, end bourse.Time) {
 	return start, end
 }
 
-// nodeTime is what its windows take of nodes, in node-milliseconds.
+// nodeTime is the node-time of its window, in node-milliseconds.
 func (t *transaction) nodeTime() int64 {
 	sum := int64(0)
 	for i := range t.Legs {
@@ -320,7 +320,7 @@ func (t *transaction) nodeTime() int64 {
 	return sum
 }
 
-// undecidedTxs are the transactions that were begun and not decided, in order.
+// undecidedTxs returns the undecided transactions, in order.
 func (b *vo) undecidedTxs() []*transaction {
 	var ids []bourse.TxID
 	for id, tx := range b.open {
@@ -338,7 +338,7 @@ func (b *vo) undecidedTxs() []*transaction {
 	return list
 }
 
-// undecided is the number of transactions that were begun and not decided.
+// undecided is the number of undecided transactions.
 func (b *vo) undecided() int {
 	n := 0
 	for _, tx := range b.open { // a sum: the order does not show

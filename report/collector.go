@@ -8,17 +8,17 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Header says what a run is made of. The order of sites and brokers is the
-// order of every table and picture.
+// Header describes a run. The order of its sites and brokers is the order in every table and
+// picture.
 type Header struct {
 	Scenario string
 	Seed     uint64
 	Sites    []Site
 	Brokers  []Broker
-	Settings []Setting // how it was configured, in the order to show
+	Settings []Setting // its configuration, in the order to show
 }
 
-// Setting is one key of a run's configuration, as people read it.
+// Setting is one key of a run's configuration, in the form for users.
 type Setting struct {
 	Owner string `json:"owner"` // a site or a VO; "" for the whole
 	Key   string `json:"key"`
@@ -38,18 +38,17 @@ type Broker struct {
 	Urgency bourse.Urgency // of jobs that have none of their own
 }
 
-// Options say how much of a run is remembered.
+// Options say how much of a run to remember.
 type Options struct {
-	// Keep remembers every job: about 64 bytes for a local job, 300 for a VO
-	// job. Without it the collector only sums: memory for local jobs is
-	// constant, of a VO job that is over 8 bytes are kept, and the report has
-	// neither rows nor pictures.
+	// Keep remembers every job: about 64 bytes for a local job, 300 for a VO job. Without it
+	// the collector only sums: memory for local jobs is constant, an ended VO job takes 8
+	// bytes, and the report has neither rows nor pictures.
 	Keep bool
 	// Events receives every fact as a line of JSON when it is recorded; nil: none.
 	Events io.Writer
 }
 
-// End is what the facts do not show at the end of the run.
+// End is the state at the end of the run that facts do not show.
 type End struct {
 	Until   bourse.Time
 	Waiting map[string][]Waiting           // by site: the local jobs still queued, in any order
@@ -65,7 +64,7 @@ type Waiting struct {
 	Submit bourse.Time
 }
 
-// Collector sums up facts. One goroutine feeds it, in the order of the run.
+// Collector sums up facts. A single goroutine feeds it, in the order of the run.
 type Collector struct {
 	header  Header
 	keep    bool
@@ -83,8 +82,8 @@ type origin struct {
 	cluster bool
 }
 
-// NewCollector returns a collector for the agents of the header. Two agents of
-// one name are a broken invariant.
+// NewCollector returns a collector for the agents of the header. It panics if two agents have
+// the same name.
 func NewCollector(h Header, o Options) *Collector {
 	c := &Collector{header: h, keep: o.Keep, index: map[agents.ID]origin{}, byName: map[string]*vo{}}
 	if o.Events != nil {
@@ -112,7 +111,7 @@ func (c *Collector) know(id agents.ID, o origin) {
 	c.index[id] = o
 }
 
-// Hook feeds the facts of one step; it has the form of a runtime's hook.
+// Hook feeds the facts of one step. It has the signature of a runtime's hook.
 func (c *Collector) Hook(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	for _, f := range out.Facts {
 		c.Add(now, id, f)
@@ -145,8 +144,8 @@ func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
 	}
 }
 
-// Finish makes the report at the end of the run. It fails only if the events could
-// not be written. The collector must not be fed after it.
+// Finish makes the report at the end of the run. It fails only if the events could not be
+// written. Do not feed the collector after that.
 func (c *Collector) Finish(end End) (*Report, error) {
 	if c.events != nil {
 		if err := c.events.flush(); err != nil {
@@ -182,7 +181,7 @@ type Report struct {
 	kept    bool
 }
 
-// accounts is the list with an empty one for none, so that JSON shows [].
+// accounts turns nil into an empty list, so that JSON shows [].
 func accounts(list []bourse.Account) []bourse.Account {
 	if list == nil {
 		return []bourse.Account{}

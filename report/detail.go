@@ -12,18 +12,18 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// Bounds on what is kept to explain why jobs got what they got.
+// Bounds on the data that explains why jobs got what they got.
 const (
-	mostStories = 2000 // jobs of a VO whose way is told, in order of submission
-	mostTurns   = 24   // of a job; the first ones and the latest
+	mostStories = 2000 // jobs of a VO with a story, in order of submission
+	mostTurns   = 24   // of a job: the first ones and the latest
 	firstTurns  = 8
 	mostOptions = 8 // alternatives of a job that are shown
 	mostBatches = 6 // of a VO, whose fronts are drawn
 )
 
-// detail is what explains why jobs got what they got: their turns and, from what each
-// cycle saw and chose, the alternatives that they had. A broker records the latter on
-// demand (broker.Config.Explain).
+// detail is the data that explains why jobs got what they got: their turns and, from what each
+// cycle saw and chose, their alternatives. A broker records the latter on demand
+// (broker.Config.Explain).
 type detail struct {
 	turns   history.Turns
 	seen    *bourse.CycleSeen // of the cycle under way
@@ -33,7 +33,7 @@ type detail struct {
 	batches []batch           // the largest, in order of size
 }
 
-// story is what became of a job.
+// story is the history of a job.
 type story struct {
 	turns   []turn
 	dropped int
@@ -169,15 +169,14 @@ func (b *batch) take(o *planning.JobOutcome, seen *bourse.CycleSeen) {
 	}
 }
 
-// waitWorth is what the time until an end is worth to a job, by its own urgency or
-// its broker's.
+// waitWorth is the worth of the time until an end to a job, by its own urgency or its
+// broker's.
 func waitWorth(r *bourse.Request, urgency bourse.Urgency, end bourse.Time) bourse.Credits {
 	hour := r.Urgency.Else(urgency).Of(r.Budget)
 	return bourse.Cost(bourse.Price(hour), end.Sub(r.Ready))
 }
 
-// shown are the alternatives of a job to show: the first ones, and in any case
-// the one that was taken.
+// shown returns the alternatives of a job to show: the first ones, and always the one taken.
 func shown(o *planning.JobOutcome) []planning.Option {
 	list := slices.Clone(o.Options[:min(len(o.Options), mostOptions)])
 	if taken := o.Taken(); taken != nil && taken.Number > mostOptions && len(list) > 0 {
@@ -186,7 +185,7 @@ func shown(o *planning.JobOutcome) []planning.Option {
 	return list
 }
 
-// words say what became of an alternative.
+// words compares an alternative with the one taken.
 func (l *look) words(o *planning.Option) string {
 	taken := slices.IndexFunc(l.options, func(x planning.Option) bool { return x.Number == l.chosen })
 	switch {

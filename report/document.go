@@ -20,7 +20,7 @@ type documentOptions struct {
 // loadPoints bounds the steps of all loads of a document together.
 const loadPoints = 60_000
 
-// document is the run as a page shows it. Runs that lie side by side share a view.
+// document is the run in the form for a page. Runs side by side share a view.
 func (r *Report) document(v shared, o documentOptions) (*view.Document, error) {
 	s := &r.Summary
 	d := &view.Document{Until: int64(max(v.until, 1)), TopPrice: v.price, Figures: s.numbers(), Shares: r.shares(v)}
@@ -98,7 +98,7 @@ func cellsOf[S any](measures []measure[S], of *S) []any {
 func (s *Summary) documentTables() []view.Table {
 	var list []view.Table
 	if len(s.Brokers) > 0 {
-		t := view.Table{Title: "VOs", About: "Means are over the jobs placed; extra is what was paid above base price, in credits.", Columns: []view.Column{{Name: "VO", Kind: "word"}}}
+		t := view.Table{Title: "VOs", About: "Means are over the placed jobs; extra is what was paid above base price, in credits.", Columns: []view.Column{{Name: "VO", Kind: "word"}}}
 		for i := range brokerMeasures {
 			if h := brokerMeasures[i].page; h != "" {
 				t.Columns = append(t.Columns, view.Column{Name: h, Kind: "figure"})
@@ -109,7 +109,7 @@ func (s *Summary) documentTables() []view.Table {
 		}
 		list = append(list, t)
 	}
-	accounts := view.Table{Title: "Accounts", About: "Credits that have gone out and come in, and those that are promised.", Columns: []view.Column{{Name: "Books of", Kind: "word"}, {Name: "Account", Kind: "word"},
+	accounts := view.Table{Title: "Accounts", About: "Credits paid out and received, and promised.", Columns: []view.Column{{Name: "Books of", Kind: "word"}, {Name: "Account", Kind: "word"},
 		{Name: "Gone out", Kind: "money"}, {Name: "Come in", Kind: "money"}, {Name: "Promised out", Kind: "money"}, {Name: "Promised in", Kind: "money"}}}
 	add := func(owner string, of []bourse.Account) {
 		for _, a := range of {
@@ -128,7 +128,7 @@ func (s *Summary) documentTables() []view.Table {
 	return list
 }
 
-// numbers are the figures that a page opens with.
+// numbers returns the figures at the top of a page.
 func (s *Summary) numbers() []view.Figure {
 	var nodes, started int
 	var all, local, vo float64

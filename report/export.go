@@ -15,12 +15,12 @@ import (
 	"github.com/bourse-grid/bourse/history"
 )
 
-// Export turns facts, in order of time, into a file that another program reads. It
-// remembers what runs and what is reserved, and of a VO's jobs those that are not
-// over: its memory is that of the busiest moment, however long the run.
+// Export turns facts, in order of time, into a file for another program. It remembers only
+// running and reserved work and unfinished VO jobs, so its memory depends on the busiest
+// moment, not on the length of the run.
 //
-// Facts of one instant are taken together, ends before starts, and reservations start
-// and end by themselves: so nodes are free when the next one needs them.
+// It processes the facts of one instant together, ends before starts, and starts and ends
+// reservations by their times, so that nodes are free when the next job needs them.
 type Export struct {
 	to      exportTo
 	sites   []*exportSite
@@ -37,13 +37,13 @@ type Export struct {
 
 // exportTo is a format.
 type exportTo interface {
-	// over is told of each stay that has ended, or that goes on when the run ends.
+	// over is called for each stay that has ended, or that still runs when the run ends.
 	over(s *stay) error
-	// began is told of each stay that begins, and of the price of a leg.
+	// began is called for each stay that begins.
 	began(s *stay) error
-	// settled is told of each site whose use has changed in an instant.
+	// settled is called for each site whose use has changed in an instant.
 	settled(now bourse.Time, s *exportSite) error
-	// brokerFact is told of each fact of a broker.
+	// brokerFact is called for each fact of a broker.
 	brokerFact(now bourse.Time, broker string, f agents.Fact) error
 	finish() error
 }
@@ -69,7 +69,7 @@ type exportGroup struct {
 	rows  []bool // in use: places of a picture in which one stay follows another
 }
 
-// exportBroker is what is remembered of a VO's jobs.
+// exportBroker is the memory of a VO's jobs.
 type exportBroker struct {
 	turns  history.Turns
 	submit map[string]bourse.Time               // of the jobs that are not over
@@ -114,12 +114,12 @@ func newExport(to exportTo, own, told []Site) *Export {
 	return e
 }
 
-// NewExporter makes an export to w. The sites are in the order of the file: first those
-// whose own facts will come, then those that brokers tell of. What is not known of
-// them may lack: a site or a group met later comes after.
+// NewExporter makes an export to w. own are the sites with facts of their own, told those known
+// only from brokers; the file has them in this order. Unknown sites and groups may be missing:
+// they are added when they are met.
 type NewExporter func(w io.Writer, own, told []Site) *Export
 
-// ExportRun exports the folder of a run, as simulate --out has left it.
+// ExportRun exports the folder of a run, as written by simulate --out.
 func ExportRun(dir string, w io.Writer, begin NewExporter) error {
 	path := filepath.Join(dir, SummaryFile)
 	text, err := os.ReadFile(path)
@@ -149,8 +149,8 @@ func ExportRun(dir string, w io.Writer, begin NewExporter) error {
 // Now is the instant of the latest fact.
 func (e *Export) Now() bourse.Time { return e.now }
 
-// Sites lists the sites met, as an exporter takes them: each group has the nodes that
-// its work has needed at once where their number was not known.
+// Sites lists the sites met, in the form for an exporter. A group of unknown size has as many
+// nodes as its work has needed at once.
 func (e *Export) Sites() (own, told []Site) {
 	for _, s := range e.sites {
 		one := Site{Name: s.name}
@@ -211,7 +211,7 @@ func (e *Export) Add(now bourse.Time, id agents.ID, f agents.Fact) error {
 	return e.err
 }
 
-// Finish ends the file: what runs then goes on beyond it.
+// Finish ends the file. Work that is still running then is written as such.
 func (e *Export) Finish(until bourse.Time) error {
 	e.advance(max(until, e.now))
 	e.settle(e.now)

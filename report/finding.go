@@ -9,10 +9,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// find says in one sentence what the numbers show: how many of the VO's jobs
-// were placed, where most of their work ran, what they paid above the base
-// price, and why the rest was not placed. Several VOs are taken together; a
-// run without one is told by its local jobs.
+// find says in one sentence what the numbers show: how many of the VO's jobs were placed,
+// where most of their work ran, what they paid above the base price, and why the rest was not
+// placed. Several VOs are taken together; for a run without a VO it describes the local jobs.
 func (s *Summary) find() string {
 	if len(s.Brokers) == 0 {
 		return s.findLocal()
@@ -133,8 +132,8 @@ func commonest(n int, reasons map[bourse.Code]int) string {
 	return fmt.Sprintf(", %d of them because %s", reasons[why], because(why))
 }
 
-// TurnedAway says, in lines for people, which jobs were refused before they could
-// wait: local jobs by a site, and jobs of a VO by its broker.
+// TurnedAway says, in lines for users, which jobs were refused before they could wait: local
+// jobs by a site, and jobs of a VO by its broker.
 func (s *Summary) TurnedAway() []string {
 	var lines []string
 	for i := range s.Sites {
@@ -145,7 +144,7 @@ func (s *Summary) TurnedAway() []string {
 	}
 	for i := range s.Brokers {
 		if one := &s.Brokers[i]; one.Jobs.NotTaken > 0 {
-			lines = append(lines, fmt.Sprintf("broker %s did not take %s", one.Name, count(one.Jobs.NotTaken, "job")))
+			lines = append(lines, fmt.Sprintf("broker %s did not accept %s", one.Name, count(one.Jobs.NotTaken, "job")))
 		}
 	}
 	return lines
@@ -174,17 +173,17 @@ var reasonWords = map[bourse.Code]string{
 	bourse.Busy:        "the nodes were taken meanwhile",
 	bourse.TooDear:     "the price had risen meanwhile",
 	bourse.Past:        "the start had passed meanwhile",
-	bourse.MinNotice:   "a site wants longer notice",
-	bourse.MaxHorizon:  "a site is not reserved so far ahead",
+	bourse.MinNotice:   "a site requires longer notice",
+	bourse.MaxHorizon:  "a site does not accept reservations so far ahead",
 	bourse.MaxShare:    "reservations held their share of a site",
 	bourse.VOShare:     "VOs held their share of a site",
 	bourse.NotAllowed:  "a site is closed to the user or the VO",
 	bourse.Cap:         "too much was held unconfirmed",
 	bourse.QueueFull:   "too many jobs were waiting",
 	bourse.NoCluster:   "a cluster did not answer in time",
-	bourse.After:       "a job that it comes after was not placed, or given up",
+	bourse.After:       "a job that it depends on was not placed, or was given up",
 	bourse.NoShare:     "too few time-shared nodes could meet the deadline",
-	bourse.Early:       "a leg was said to have ended before its window began",
+	bourse.Early:       "a leg was reported to have ended before its window began",
 }
 
 func (s *Summary) findLocal() string {

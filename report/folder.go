@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// The files of a report, in the order in which they are told to the user.
+// The files of a report, in the order in which they are listed for the user.
 const (
 	SummaryFile = "summary.json"
 	JobsFile    = "jobs.csv"
@@ -34,9 +34,9 @@ type File struct {
 // partial marks a file that is being written.
 const partial = ".partial"
 
-// Folder is where a report is written. Every file grows beside its place, under
-// a name that ends in ".partial", and is renamed when all of them are whole: a
-// run that is stopped leaves the files of the run before.
+// Folder is the folder of a report. Every file is written under a name that ends in ".partial"
+// and renamed when all of them are complete, so a run that is stopped leaves the files of the
+// previous run.
 type Folder struct {
 	dir    string
 	made   string // the topmost folder that OpenFolder had to make, "" if none
@@ -44,9 +44,9 @@ type Folder struct {
 	more   []File
 }
 
-// OpenFolder makes the folder if there is none and opens its events, to be
-// handed to the collector of a run. End with Write or Discard. A folder in the
-// place of one of the files is an error.
+// OpenFolder makes the folder if it does not exist and opens its file of events, for the
+// collector of a run. End with Write or Discard. It is an error if one of the files is a
+// folder.
 func OpenFolder(dir string) (*Folder, error) {
 	f := &Folder{dir: filepath.Clean(dir)}
 	for d := f.dir; ; d = filepath.Dir(d) {
@@ -61,7 +61,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	for _, name := range names {
 		path := filepath.Join(f.dir, name)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s is a folder; a file of that name is to be written", path)
+			return nil, fmt.Errorf("%s is a folder, but a file of that name must be written", path)
 		}
 	}
 	var err error
@@ -74,9 +74,9 @@ func OpenFolder(dir string) (*Folder, error) {
 // Events takes the lines of events.jsonl.
 func (f *Folder) Events() io.Writer { return f.events }
 
-// Write writes the other files of the report and those of more, then puts all in
-// their places; what an earlier run of several seeds has left goes. On an error
-// nothing is put anywhere, but for a rename that fails halfway.
+// Write writes the other files of the report and those in more, then puts all in place, and
+// removes files that only an earlier run of several seeds had. On an error nothing is put in
+// place, unless a rename fails halfway.
 func (f *Folder) Write(r *Report, more ...File) error {
 	f.more = more
 	err := f.events.Close()

@@ -36,9 +36,9 @@ const (
 // leastLabel is how many letters of a name a bar must have room for.
 const leastLabel = 5
 
-// WriteGantt draws gantt.svg: all sites under one ruler, in each group the
-// local jobs and the legs of VOs as they ran. It needs a report that kept its
-// jobs. Facts that promise a node twice are an error that names the group.
+// WriteGantt draws gantt.svg: all sites over the same time axis, with the local jobs and the
+// legs of VOs in each group as they ran. It needs a report that kept its jobs. If the facts
+// promise a node twice, the error names the group.
 func (r *Report) WriteGantt(w io.Writer) error {
 	d, err := r.gantt(ganttOptions{headed: true, until: r.until})
 	if err != nil {

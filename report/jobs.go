@@ -30,10 +30,10 @@ var columns = []csvColumn{
 	{"site", "where the job or leg ran; empty for a VO job that was never placed"},
 	{"job", "its name, unique at its broker; of a local job its number at its site"},
 	{"kind", "`local` or `vo`"},
-	{"submit", "when it came, in seconds from the scenario's zero"},
-	{"start", "when it started; of a leg that does not run yet, when it is to; empty for what never ran"},
-	{"end", "when it really ended; empty if it still runs or never did"},
-	{"nodes", "how many it has, or asks for"},
+	{"submit", "when it was submitted, in seconds from the scenario's zero"},
+	{"start", "when it started; for a leg that does not run yet, its reserved start; empty if it never ran"},
+	{"end", "when it really ended; empty if it still runs or never ran"},
+	{"nodes", "how many nodes it has, or asks for"},
 	{"cost", "credits charged for the leg, net of refunds; 0 for a local job"},
 	{"status", "a local job is `waiting`, `running`, `ended`, `killed` at its estimate, or `refused`; a VO job that was never placed `waiting`, `abandoned` or `withdrawn`; " +
 		"a leg `confirmed`, `running`, `ended`, `expired`, `heuristic` (given up in doubt), `released` or `lost`"},
@@ -42,11 +42,11 @@ var columns = []csvColumn{
 	{"class", "of a local job: `immediate`, `backfilled` or `reserved`"},
 }
 
-// windowColumns follow if any job of the run leaves its site a choice.
+// windowColumns follow if any job of the run is flexible.
 var windowColumns = []csvColumn{
-	{"opens", "the window of a flexible leg as it stands: it starts no sooner"},
-	{"closes", "and has ended by then"},
-	{"version", "of the leg: 1, and one more with each change by its user"},
+	{"opens", "earliest start of a flexible leg"},
+	{"closes", "latest end of a flexible leg"},
+	{"version", "of the leg: 1, plus one for each change by its user"},
 	{"shifts", "how often its site has moved or fixed it"},
 	{"paid", "credits that the job has paid so far for this leg and those before it, net of refunds"},
 }

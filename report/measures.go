@@ -8,9 +8,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A measure is one figure of a site's or a VO's summary. Its line here is all
-// there is to it: the tables of the terminal and of the page, means over seeds,
-// comparisons and sweeps show what stands in it, in this order.
+// A measure is one figure of a site's or a VO's summary. Its line here is all it needs: the
+// tables of the terminal and of the page, means over seeds, comparisons and sweeps show these
+// measures, in this order.
 type measure[S any] struct {
 	name  string // in files, with its unit; "": it is in no file of means
 	head  string // of its column on the terminal; "": not there
@@ -29,42 +29,42 @@ type quantity[S any] struct {
 
 var siteMeasures = []measure[SiteSummary]{
 	{"", "Nodes", "Nodes", "", "", tally(func(s *SiteSummary) int { return s.Nodes })},
-	{"used %", "Used", "Used", "", "of the node-time: what local jobs and legs have used", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
-	{"used by local jobs %", "Local", "By local jobs", "", "of the node-time, by local jobs", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
-	{"used by VOs %", "VOs", "By VOs", "", "of the node-time, by legs of VOs", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
+	{"used %", "Used", "Used", "", "share of the node-time used by local jobs and legs", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
+	{"used by local jobs %", "Local", "By local jobs", "", "share of the node-time used by local jobs", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
+	{"used by VOs %", "VOs", "By VOs", "", "share of the node-time used by legs of VOs", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
 	{"", "Started", "Jobs started", "", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
 	{"", "Queued", "Queued", "", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
 	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
-	{"legs", "Legs", "Legs", "", "parts of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
+	{"legs", "Legs", "Legs", "", "legs of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total - s.Refunded })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
-	{"jobs submitted", "Jobs", "Jobs", "", "by the users of the VO", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
-	{"jobs placed", "Placed", "Placed", "placed", "that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
-	{"placed %", "", "", "", "of the jobs submitted", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
-	{"jobs co-allocated", "Co-alloc", "On several sites", "", "placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
+	{"jobs submitted", "Jobs", "Jobs", "", "jobs submitted by the users of the VO", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
+	{"jobs placed", "Placed", "Placed", "placed", "jobs that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
+	{"placed %", "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
+	{"jobs co-allocated", "Co-alloc", "On several sites", "", "jobs placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
 	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
 	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
 	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
 	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
 	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
-	{"value lost credits", "Lost", "Value lost", "lost", "what the jobs have cost and, at their urgencies, their waits are worth; a job without a window loses its budget", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
-	{"regret credits", "", "", "", "value that placed jobs lose beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
+	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
+	{"regret credits", "", "", "", "value lost by placed jobs beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
-	{AboveBase, "", "", "", "the adaptive part of the cost: what delaying local jobs has cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
+	{AboveBase, "", "", "", "the adaptive part of the cost: the price of delaying local jobs", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
 	{"", "Extra", "Above base price", "", "", extra()},
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
 }
 
 // gridMeasures are of all sites of a run together, where there are several.
 var gridMeasures = []measure[Summary]{
-	{SpreadOfUse, "", "", "", "standard deviation of the sites' used %, each site counted once: 0 where all are as full as each other", factor(func(s *Summary) float64 {
+	{SpreadOfUse, "", "", "", "standard deviation of the sites' used %, each site counted once; 0 if all are equally full", factor(func(s *Summary) float64 {
 		return s.spread(func(u *Utilisation) float64 { return u.All })
 	})},
-	{"spread of local use points", "", "", "", "the same of what local jobs alone have used", factor(func(s *Summary) float64 {
+	{"spread of local use points", "", "", "", "the same for the share used by local jobs alone", factor(func(s *Summary) float64 {
 		return s.spread(func(u *Utilisation) float64 { return u.Local })
 	})},
 }

@@ -1,5 +1,5 @@
-// What can be changed here: the calls that bourse cancel, drain, close and open make, with
-// their answers.
+// The actions of the page: the same calls as bourse cancel, drain, close and open, with their
+// answers.
 
 import { ask, tell } from "./dialog.js";
 
@@ -8,12 +8,12 @@ const over = new Set(["done", "abandoned", "withdrawn"]);
 // jobActions are the buttons of a job.
 export const jobActions = session => job => over.has(job.state) ? [] : [{ label: "Cancel the job ...", run: () => ask({
   title: `Cancel ${job.name}?`, danger: true, label: "Cancel the job",
-  about: "What it holds is released. The sites give back what their schedules say: the base price in full while the start is far, less and less as it comes near, nothing once it runs.",
+  about: "The job's windows are released. Sites refund what their schedules say: the full base price while the start is far off, less as it comes closer, and nothing once the job runs.",
   act: async () => (await session.call("DELETE", `${session.broker}/v1/jobs/${encodeURIComponent(job.id)}`)).words,
 }) }];
 
-// siteActions are the buttons of a site, for operators who can call it. changed(state) is
-// told how it stands afterwards.
+// siteActions are the buttons of a site, for operators who can call it. changed(state) gets
+// its state afterwards.
 export const siteActions = (session, vo, changed) => site => {
   const path = session.sites[site.name];
   if (!path || session.who.role !== "operator") return [];
@@ -22,22 +22,22 @@ export const siteActions = (session, vo, changed) => site => {
     changed(state);
     return state.words.join("\n");
   };
-  const why = { name: "why", label: "Why, for those who are refused", hint: "new switch" };
+  const why = { name: "why", label: "Reason, shown to whoever is refused", hint: "new switch" };
   const list = [];
   if (site.state === "drained") {
-    list.push({ label: "Undrain ...", run: () => ask({ title: `Have ${site.name} take new legs again?`, label: "End the drain", about: "Brokers ask it again in their next cycles.", act: () => change("DELETE", "drain") }) });
+    list.push({ label: "Undrain ...", run: () => ask({ title: `Make ${site.name} accept new legs again?`, label: "End the drain", about: "Brokers will ask it again in their next cycles.", act: () => change("DELETE", "drain") }) });
   } else {
     list.push({ label: "Drain ...", run: () => ask({ title: `Drain ${site.name}?`, label: "Drain it", danger: true,
-      about: "It refuses offers and new legs. What is held, committed or runs goes on, and so do local jobs.",
+      about: "The site refuses requests for offers and new legs. Legs that are held, committed or running go on, and so do local jobs.",
       inputs: [{ name: "until", label: "Until: a span from now, or RFC 3339; empty: until further notice", hint: "2h" }, why], act: v => change("POST", "drain", v) }) });
   }
-  const whom = [{ name: "vo", label: "VO, by the name of its broker", value: vo() }, { name: "user", label: "User; empty: all of the VO" }];
+  const whom = [{ name: "vo", label: "VO, by the name of its broker", value: vo() }, { name: "user", label: "User; empty: all users of the VO" }];
   list.push({ label: "Close to ...", run: () => ask({ title: `Close ${site.name} to a VO or a user?`, label: "Close it", danger: true,
-    about: "It takes no new legs of theirs: of the VO, of the user of any VO or, with both, of that user of that VO. What they hold goes on.", inputs: [...whom, why], act: v => change("POST", "close", v) }) });
+    about: "The site refuses new legs of the VO, of the user of any VO or, with both, of that user of that VO. Legs that they already hold go on.", inputs: [...whom, why], act: v => change("POST", "close", v) }) });
   list.push({ label: "Open to ...", run: async () => {
     let closed = [];
     try { closed = (await session.call("GET", `${path}/v1/site`)).closed; } catch (e) { return tell(e.message, true); }
-    if (!closed.length) return tell(`${site.name} is closed to nobody`);
+    if (!closed.length) return tell(`${site.name} is not closed to anybody`);
     const [first] = closed;
     ask({ title: `Open ${site.name} again?`, label: "Open it", about: "It is closed to " + closed.map(c => [c.user && `user ${c.user}`, c.vo && `VO ${c.vo}`].filter(Boolean).join(" of ")).join(", ") + ".",
       inputs: [{ ...whom[0], value: first.vo ?? "" }, { ...whom[1], value: first.user ?? "" }], act: v => change("POST", "open", v) });
