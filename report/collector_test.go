@@ -238,7 +238,7 @@ func TestTurnedAway_SaysWhoRefusedWhatAndWhy(t *testing.T) {
 	want := []string{
 		"site full refused 7 local jobs, 6 of them because too many jobs were waiting",
 		"site small refused 1 local job because more nodes were asked for than there are",
-		"broker vo1 did not take 2 jobs",
+		"broker vo1 did not accept 2 jobs",
 	}
 	if got := s.TurnedAway(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

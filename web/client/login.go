@@ -79,7 +79,9 @@ func (i *Issuer) known(ctx context.Context) (context.Context, *oauth2.Config, er
 		return ctx, nil, fmt.Errorf("%q is not an issuer; must be https://HOST..., or http on this machine", i.URL)
 	}
 	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: issuerTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects, but redirects are not followed") }})
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("it redirects, but redirects are not followed")
+		}})
 	provider, err := oidc.NewProvider(ctx, i.URL)
 	if err != nil {
 		return ctx, nil, fmt.Errorf("the issuer %s: %w", i.URL, err)
