@@ -304,7 +304,7 @@ func TestComparison_ShowsBothRunsOverOneRuler(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, want := range []string{`id="A"`, `id="B"`, "<h1>A: made up</h1>", "B − A", "One seed says nothing of chance", "<td class=\"word\">fixed</td>"} {
+	for _, want := range []string{`id="A"`, `id="B"`, "<h1>A: made up</h1>", "B − A", "One seed says nothing about chance", "<td class=\"word\">fixed</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}

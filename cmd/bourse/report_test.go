@@ -93,7 +93,7 @@ func TestReport_TwoRunsAreSetSideBySide(t *testing.T) {
 	if err != nil || !strings.HasSuffix(printed, "\n"+filepath.Join(a, "comparison.html")+"\n"+filepath.Join(a, "comparison.csv")+"\n") {
 		t.Fatal(err, printed)
 	}
-	for _, want := range []string{"VO ", "placed", "wait h", "\nA ", "\nB ", "\nB - A ", "says nothing of chance"} {
+	for _, want := range []string{"VO ", "placed", "wait h", "\nA ", "\nB ", "\nB - A ", "says nothing about chance"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("no %q in\n%s", want, printed)
 		}
