@@ -70,6 +70,11 @@ type Config struct {
 	OfferWait bourse.Duration // how long answers to requests for offers and quotes are waited for
 	LostAfter bourse.Duration // how long a site with a leg that is due may leave questions unanswered; 0: see limitOf, NeverLost: for ever
 
+	// Lossless says that messages arrive in the instant in which they are sent, each
+	// once, as in a simulation of virtual time. No step of a transaction is said again
+	// then, and no answer to one has a limit: it comes within the instant.
+	Lossless bool
+
 	Nonce uint64 // of a life that its runtime draws none for
 
 	// KeepJobs is how long a job is remembered after it is over; then its name is

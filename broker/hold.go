@@ -38,7 +38,9 @@ func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Dura
 // patient sets how long answers under a limit are waited for, from now on.
 func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
 	t.until = now.Add(patience(limit))
-	out.Alarm(t.until, tryDue{t.id, t.state})
+	if !co.cfg.Lossless {
+		out.Alarm(t.until, tryDue{t.id, t.state})
+	}
 }
 
 // late reports whether a transaction can no longer be committed. Where messages

@@ -32,6 +32,9 @@ func (k owed) Kind() string {
 
 // sayLater has something said again.
 func (co *coordinator) sayLater(now bourse.Time, k owed, first bourse.Duration, out *agents.Outbox) {
+	if co.cfg.Lossless {
+		return
+	}
 	co.retries.Begin(now, k, retry.Schedule{First: first, Last: lastRepeat}, out)
 }
 

@@ -76,6 +76,15 @@ type Backend interface {
 	Audit() error
 }
 
+// Sleeper is a Backend whose local jobs can be left to themselves for a while: it lives
+// through what was due of them when it is next reached, and nothing else is another for
+// that.
+type Sleeper interface {
+	// Wake is the next instant at which something is due that the site hears of, Never if
+	// there is none. It is no earlier than Next.
+	Wake() bourse.Time
+}
+
 // Later is what Place says of a leg that may or may not be placed: no answer leaves
 // the cluster, and its site asks again.
 var Later = bourse.Reason{Code: "later"}

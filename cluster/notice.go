@@ -40,6 +40,9 @@ func (a *Agent) tell(l *lock) {
 	case bourse.LockLost:
 		a.out.Send(a.cfg.Site, agents.ClusterLost{Leg: l.Leg, Reason: l.Reason})
 	}
+	if a.cfg.Lossless {
+		return
+	}
 	a.owe(l)
 	if !a.reminds {
 		a.reminds = true

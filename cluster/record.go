@@ -119,7 +119,7 @@ func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
 }
 
 func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
-	if f.State == bourse.LockReleased {
+	if f.State == bourse.LockReleased && !a.cfg.Lossless { // else no hold comes after its release
 		a.past.add(release{at, f.Leg, f.Begun})
 	}
 	if f.State == bourse.LockConfirmed {

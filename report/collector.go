@@ -113,18 +113,24 @@ func (c *Collector) know(id agents.ID, o origin) {
 
 // Hook feeds the facts of one step. It has the signature of a runtime's hook.
 func (c *Collector) Hook(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	if len(out.Facts) == 0 {
+		return
+	}
+	o := c.index[id]
 	for _, f := range out.Facts {
-		c.Add(now, id, f)
+		c.add(now, id, o, f)
 	}
 }
 
 // Add feeds one fact. Facts of agents that the header does not name, and of kinds
 // that no measure needs, are only written to the events.
-func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
+func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) { c.add(now, id, c.index[id], f) }
+
+// add feeds one fact of an agent of which so much is known.
+func (c *Collector) add(now bourse.Time, id agents.ID, o origin, f agents.Fact) {
 	if c.events != nil {
 		c.events.write(now, id, f)
 	}
-	o := c.index[id]
 	switch {
 	case o.cluster:
 		o.site.clusterFact(now, f)

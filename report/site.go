@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/history"
 )
@@ -28,7 +30,7 @@ type site struct {
 	income   bourse.Fare
 	refunded bourse.Credits
 	due      Deadlines
-	open     map[bourse.LegID]openLeg // held or further on, not yet at an end
+	open     map[bourse.LegID]*openLeg // held or further on, not yet at an end
 
 	rows    []localRow      // kept only
 	running map[int64]int32 // job to its row, kept only
@@ -60,7 +62,7 @@ func (u *usage) by(t bourse.Time) int64 { return u.done + u.nodes*int64(t) - u.s
 
 func newSite(s Site, keep bool) *site {
 	one := &site{name: s.Name, index: map[string]int{}, classes: map[string]int{}, legs: map[bourse.LegState]int{},
-		refused: map[bourse.Code]int{}, refusals: map[bourse.Code]int{}, open: map[bourse.LegID]openLeg{}}
+		refused: map[bourse.Code]int{}, refusals: map[bourse.Code]int{}, open: map[bourse.LegID]*openLeg{}}
 	for i, g := range s.Groups {
 		one.groups = append(one.groups, group{Group: g})
 		one.index[g.Name] = i
@@ -74,6 +76,9 @@ func newSite(s Site, keep bool) *site {
 // group returns the group of that name. One that the header does not know is a
 // broken invariant: the run was wired with other groups than the report.
 func (s *site) group(name string) int {
+	if len(s.groups) > 0 && s.groups[0].Name == name { // mostly the only one
+		return 0
+	}
 	i, ok := s.index[name]
 	if !ok {
 		panic("report: site " + s.name + " has no group " + name)
@@ -85,6 +90,7 @@ func (s *site) group(name string) int {
 func (s *site) clusterFact(now bourse.Time, f any) {
 	switch f := f.(type) {
 	case bourse.JobStarted:
+		now = cmp.Or(f.Begun, now)
 		g := s.group(f.Group)
 		s.started++
 		s.classes[f.Class]++
@@ -98,6 +104,7 @@ func (s *site) clusterFact(now bourse.Time, f any) {
 				nodes: int32(f.Nodes), group: int32(g), class: f.Class, status: running})
 		}
 	case bourse.JobEnded:
+		now = cmp.Or(f.Ended, now)
 		s.ended++
 		s.slowdowns += slowdown(f.Start.Sub(f.Submit), now.Sub(f.Start))
 		if g := &s.groups[s.group(f.Group)].local; f.Due > 0 {
@@ -139,8 +146,8 @@ type openLeg struct {
 // legMoved counts a move of a leg. Only the first fact of a leg must say what the leg
 // is; a later one that does has changed it.
 func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
-	old, known := s.open[m.Leg]
-	if known && m.What.Nodes == 0 {
+	old := s.open[m.Leg]
+	if old != nil && m.What.Nodes == 0 {
 		m.What = old.What
 	}
 	s.legs[m.State]++
@@ -154,7 +161,11 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 		s.refunded = s.refunded.Plus(m.Refund)
 	}
 	if !m.State.Terminal() {
-		s.open[m.Leg] = openLeg{m.What, m.State}
+		if old == nil {
+			old = &openLeg{}
+			s.open[m.Leg] = old
+		}
+		*old = openLeg{m.What, m.State}
 		return
 	}
 	delete(s.open, m.Leg)
@@ -165,7 +176,7 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 		}
 		return
 	}
-	if end := history.LetGo(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
+	if end := history.LetGo(now, m); old != nil && old.State >= bourse.Confirmed && end > m.What.Start {
 		s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(end-m.What.Start)
 	}
 }

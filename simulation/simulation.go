@@ -38,6 +38,8 @@ type Record struct {
 	// Keep and Events a broker also says which jobs it has forgotten.
 	Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
 
+	prompt  bool                            // everything is done at its instant, though only sums are wanted
+	lossy   bool                            // the agents take it that messages may be late or lost, which they are not
 	cluster func(agents.Agent) agents.Agent // stands in for a cluster's agent, which it is handed; nil: itself
 }
 
@@ -58,6 +60,7 @@ func (v *Violation) Unwrap() error { return v.Err }
 // Run runs the scenario with one seed, until its end. The same seed gives the
 // same report, byte for byte.
 func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
+	rec.prompt = rec.prompt || s.Check // invariants are held against every step
 	w, err := newWorld(s.Scenario, seed, s.Workloads, rec)
 	if err != nil {
 		return nil, err

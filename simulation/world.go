@@ -61,11 +61,12 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	if err != nil {
 		return err
 	}
+	cfg.Lossless = !w.rec.lossy
 	nodes := NewBackend(s, work, &cfg)
 	if q, ok := nodes.(*queue.Backend); ok {
 		w.queues[siteID(s.Name)] = q
 	}
-	behind, site := cluster.New(cluster.Config{Site: siteID(s.Name), Volatile: true}, nodes), sites.New(cfg)
+	behind, site := cluster.New(w.clusterConfig(s), nodes), sites.New(cfg)
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = behind, site
 	if w.rec.cluster != nil {
 		w.sim.Add(clusterID(s.Name), w.rec.cluster(behind))
@@ -74,6 +75,16 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	}
 	w.sim.Add(siteID(s.Name), site)
 	return nil
+}
+
+// clusterConfig is that of a site's cluster. Where nothing but sums is wanted of a run,
+// nobody sees when its local jobs are lived through.
+func (w *world) clusterConfig(s *configs.Site) cluster.Config {
+	c := cluster.Config{Site: siteID(s.Name), Volatile: true, Lossless: !w.rec.lossy}
+	if !w.rec.Keep && w.rec.Events == nil && w.rec.Hook == nil && !w.rec.prompt {
+		c.Unwatched = bourse.Time(w.scenario.Until)
+	}
+	return c
 }
 
 // longestHorizon is the farthest that any broker looks ahead: the span that the
@@ -106,6 +117,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	} else if w.rec.Events == nil && b.Workload != nil { // nobody reads what is forgotten, and no job comes after another
 		cfg.KeepJobs = keptJobs
 	}
+	cfg.Lossless = !w.rec.lossy
 	cfg.Nonce, cfg.Draws = SeedOf(seed, "nonce "+b.Name), SeedOf(seed, "draws "+b.Name)
 	if err := cfg.Validate(); err != nil {
 		return err

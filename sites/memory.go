@@ -125,8 +125,10 @@ func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
 		l.heldAt = at
 		m.open.add(l)
 	}
-	if old := m.legs[l.Replaces]; f.State == bourse.Confirmed && old != nil && old.charged {
-		inherit(l, old)
+	if f.State == bourse.Confirmed && l.Replaces != (bourse.LegID{}) {
+		if old := m.legs[l.Replaces]; old != nil && old.charged {
+			inherit(l, old)
+		}
 	}
 	m.accounts.moved(l, was)
 	if was.Blocks() && f.State.Terminal() {

@@ -28,7 +28,7 @@ type orders struct {
 
 // tell tells the cluster what to do about a leg, until it is done.
 func (o *orders) tell(t step, l *leg, what order) {
-	if l.order == noOrder {
+	if l.order == noOrder && !o.cfg.Lossless {
 		o.list = append(o.list, l)
 	}
 	l.order = what

@@ -42,7 +42,10 @@ const (
 
 // retries is what is said again, and when. The component that began it says
 // whether it is still owed.
-type retries struct{ list retry.List[owed] }
+type retries struct {
+	list     retry.List[owed]
+	lossless bool // nothing is said again; what has a time of its own still ends
+}
 
 // begin has something said again.
 func (r *retries) begin(t step, what word, leg bourse.LegID, last bourse.Duration) {
@@ -51,6 +54,9 @@ func (r *retries) begin(t step, what word, leg bourse.LegID, last bourse.Duratio
 
 // schedule has something said again by a schedule of its own.
 func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule) {
+	if r.lossless && x.Until == 0 {
+		return
+	}
 	r.list.Begin(t.now, owed{what, leg}, x, t.out)
 }
 

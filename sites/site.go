@@ -38,6 +38,10 @@ type Config struct {
 	// time. Otherwise a Hold that starts within two seconds is refused, and
 	// holds and doubts end before the start.
 	Lead bourse.Duration
+	// Lossless says that messages arrive in the instant in which they are sent, each
+	// once, as in a simulation of virtual time. Nothing is said again then, and no hold
+	// or doubt has an alarm: none outlasts its instant.
+	Lossless bool
 	// Cap is how many node-milliseconds a broker may hold unconfirmed; 0: any.
 	// A lone hold is always allowed.
 	Cap int64
@@ -123,6 +127,7 @@ func New(cfg Config) *Site {
 	s := &Site{memory: &m}
 	s.limits = limits{cfg: &cfg, nodes: nodes, open: &m.open}
 	s.offers = newOffers(&m, groups, &s.limits, &s.requests)
+	s.retries = retries{lossless: cfg.Lossless}
 	s.requests = requests{cfg: &cfg, view: s.offers.view, retries: &s.retries}
 	s.orders = orders{memory: &m, retries: &s.retries}
 	s.notices = notices{memory: &m, retries: &s.retries}

@@ -149,7 +149,11 @@ func (w *World) step(e event) {
 		h(w.now, w.ids[e.to], &w.out)
 	}
 	for _, s := range w.out.Sends {
-		w.schedule(event{at: w.now, rank: message, from: e.to, to: w.host(s.To), m: s.Message})
+		to := e.from
+		if s.To != from || from == "" { // what is no answer
+			to = w.host(s.To)
+		}
+		w.schedule(event{at: w.now, rank: message, from: e.to, to: to, m: s.Message})
 	}
 	for _, a := range w.out.Alarms {
 		w.schedule(event{at: max(a.At, w.now), from: e.to, to: e.to, m: a.Message})

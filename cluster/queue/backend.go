@@ -60,6 +60,17 @@ func (b *Backend) Next() bourse.Time {
 	return next
 }
 
+// Wake is the next instant at which something is due of a leg: local jobs move none, but
+// where they are promised slots.
+func (b *Backend) Wake() bourse.Time {
+	for _, q := range b.queues {
+		if q.promises != nil {
+			return b.Next()
+		}
+	}
+	return b.agenda.next()
+}
+
 // Reach lives through every instant before now at which something is due by
 // itself, and where due through now.
 func (b *Backend) Reach(now bourse.Time, due bool) {

@@ -48,9 +48,11 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	if m.Run > 0 {
 		r.ends = min(r.ends, m.What.Start.Add(m.Run))
 	}
-	if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group {
-		r.over, over.borne = over, true
-		r.flex = b.window(group, m.Flex)
+	if m.Replaces != (bourse.LegID{}) {
+		if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group {
+			r.over, over.borne = over, true
+			r.flex = b.window(group, m.Flex)
+		}
 	}
 	if r.what.Start < now {
 		if !m.Again {

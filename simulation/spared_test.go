@@ -1,0 +1,75 @@
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+)
+
+// outcome is all that comes of a world: its facts, if they are wanted, and its summary; and
+// how many steps it took.
+func outcome(t *testing.T, sc *configs.Scenario, seed uint64, events bool, rec Record) (string, uint64) {
+	t.Helper()
+	var facts, summary bytes.Buffer
+	if events {
+		rec.Events = &facts
+	}
+	w, err := newWorld(sc, seed, NewWorkloads(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := report.NewCollector(w.header(seed), report.Options{Events: rec.Events})
+	w.sim.After(c.Hook)
+	w.sim.Run(bourse.Time(sc.Until))
+	r, err := c.Finish(w.end(bourse.Time(sc.Until)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteSummary(&summary); err != nil {
+		t.Fatal(err)
+	}
+	return summary.String() + facts.String(), w.sim.Steps()
+}
+
+// What is spared in a world without latency, and in one of which only sums are wanted, is
+// of no matter: its plain twins, whose agents take it that messages may be lost or do
+// everything at its instant, come to the same.
+func TestSimulation_WhatIsSparedDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	worlds := 12
+	if testing.Short() {
+		worlds = 3
+	}
+	texts := []string{
+		strings.NewReplacer("2d", "8h", "jobs = 4000", "jobs = 1500").Replace(voOverload(4, 50)),
+		strings.NewReplacer("4d", "2d", "days = 3", "days = 2").Replace(manySites(20, 5)),
+	}
+	for seed := range uint64(worlds) {
+		texts = append(texts, randomScenario(rand.New(rand.NewPCG(seed, 2))))
+	}
+	var steps, lossy, sums, prompt uint64
+	for i, text := range texts {
+		sc, err := configs.ParseScenario(fmt.Sprintf("world-%d.toml", i), []byte(text))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		compare := func(events bool, plain Record, fast, slow *uint64) {
+			one, n := outcome(t, sc, uint64(i), events, Record{})
+			two, m := outcome(t, sc, uint64(i), events, plain)
+			if *fast, *slow = *fast+n, *slow+m; one != two {
+				t.Fatalf("world %d differs:\n%s", i, text)
+			}
+		}
+		compare(true, Record{lossy: true}, &steps, &lossy)
+		compare(false, Record{prompt: true}, &sums, &prompt)
+	}
+	if 10*steps > 9*lossy || 20*sums > 19*prompt {
+		t.Errorf("%d steps where nothing is lost, %d of the twin; %d where only sums are wanted, %d of the twin", steps, lossy, sums, prompt)
+	}
+}
