@@ -134,10 +134,42 @@ func drawSubmits(n int, span bourse.Duration, src rand.Source) []bourse.Time {
 	seconds := int64((span + bourse.Second - 1) / bourse.Second)
 	submits := make([]bourse.Time, n)
 	for i := range submits {
-		submits[i] = bourse.Time(r.Int64N(seconds)) * bourse.Time(bourse.Second)
+		submits[i] = bourse.Time(r.Int64N(seconds))
 	}
-	slices.Sort(submits)
+	submits = inOrder(submits, seconds)
+	for i := range submits {
+		submits[i] *= bourse.Time(bourse.Second)
+	}
 	return submits
+}
+
+// inOrder returns a list of whole numbers from 0 up to a bound in order, in the memory of
+// the list or another's. A long one is dealt out by 11 bits after the other, which takes a
+// fifth of the time of comparisons: the largest worlds draw 10^8.
+func inOrder(list []bourse.Time, below int64) []bourse.Time {
+	const bits, few = 11, 1000
+	if len(list) < few {
+		slices.Sort(list)
+		return list
+	}
+	other := make([]bourse.Time, len(list))
+	for shift := 0; below>>shift > 0; shift += bits {
+		var place [1 << bits]int
+		for _, t := range list {
+			place[t>>shift&(1<<bits-1)]++
+		}
+		sum := 0
+		for k, n := range place {
+			place[k], sum = sum, sum+n
+		}
+		for _, t := range list {
+			k := t >> shift & (1<<bits - 1)
+			other[place[k]] = t
+			place[k]++
+		}
+		list, other = other, list
+	}
+	return list
 }
 
 // drawLength draws log-uniformly between two lengths, in whole seconds.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -144,5 +145,36 @@ func TestTerms_ATraceBecomesVOJobs(t *testing.T) {
 	}
 	if _, err := (Terms{}).Jobs([]bourse.LocalJob{{ID: 1, Nodes: 1}}); err == nil {
 		t.Error("a job without an estimate is taken")
+	}
+}
+
+func TestInOrder_IsASort(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.SampledFrom([]int{0, 1, 999, 1000, 2500}).Draw(t, "numbers")
+		below := rapid.Int64Range(1, 10_000_000_000).Draw(t, "below")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		list := make([]bourse.Time, n)
+		for i := range list {
+			list[i] = bourse.Time(r.Int64N(below))
+		}
+		want := slices.Sorted(slices.Values(list))
+		if got := inOrder(list, below); !slices.Equal(got, want) {
+			t.Fatalf("%d numbers below %d are in another order", n, below)
+		}
+	})
+}
+
+func BenchmarkInOrder_10000(b *testing.B) {
+	const n, below = 10_000, 30 * 86_400
+	r := rand.New(rand.NewPCG(1, 2))
+	drawn := make([]bourse.Time, n)
+	for i := range drawn {
+		drawn[i] = bourse.Time(r.Int64N(below))
+	}
+	list := make([]bourse.Time, n)
+	for b.Loop() {
+		copy(list, drawn)
+		inOrder(list, below)
 	}
 }
