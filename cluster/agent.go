@@ -143,17 +143,20 @@ func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		a.owe(l)
 	}
 	a.remindAgain(now, remind{firstWait / 2})
+	if now < a.cfg.Unwatched {
+		out.Alarm(a.cfg.Unwatched, tick{})
+	}
 	a.backend.Reach(now, !a.cfg.Volatile)
 	a.backend.Settle(now)
 	a.arm(now)
 }
 
 // arm sets the alarm for what is due next, unless one at least as early is on its
-// way.
+// way. What nobody watches has one alarm, from the start on.
 func (a *Agent) arm(now bourse.Time) {
 	next := max(a.backend.Next(), now)
 	if s, ok := a.backend.(Sleeper); ok && now < next && now < a.cfg.Unwatched {
-		next = min(s.Wake(), a.cfg.Unwatched)
+		next = s.Wake()
 	}
 	if next < a.armed {
 		a.armed = next

@@ -55,9 +55,10 @@ func (p *participant) bound(t step, l *leg) {
 	if p.cfg.Lead > 0 {
 		l.ends = min(l.ends, l.What.Start.Add(-bourse.Second))
 	}
-	if !p.cfg.Lossless {
-		t.out.Alarm(l.ends, limitReached{l.Leg})
+	if p.cfg.Lossless {
+		return
 	}
+	t.out.Alarm(l.ends, limitReached{l.Leg})
 }
 
 // limitReached lets go of a leg whose hold or doubt has lasted too long.
