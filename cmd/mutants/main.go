@@ -76,7 +76,7 @@ func run(dir string, count int, seed uint64, skip string) error {
 	}
 	killed, alike := 0, 0
 	for _, m := range list {
-		_, _, err := test(dir, binary, skip, m.number, 10*time.Second+5*took)
+		_, _, err := test(dir, binary, skip, m.number, 3*time.Second+5*took)
 		switch why, known := same[m.name()]; {
 		case err != nil:
 			killed++
