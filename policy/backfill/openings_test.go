@@ -294,6 +294,30 @@ func TestReserve_ZonesAreBounded(t *testing.T) {
 	}
 }
 
+// A reservation that never ends leaves some jobs no place at all; who comes behind them has
+// one all the same.
+func TestReserve_WhoNeverFitsLeavesTheOthersTheirPlaces(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Pass()
+	g.Arrive(job(2, 4, 10)) // guaranteed 10
+	g.Arrive(job(3, 2, 5))  // guaranteed 20
+	g.Arrive(job(4, 2, 5))  // beside it
+	checkGuarantees(t, g, 10, 20, 20)
+	if why := g.Reserve(Reserved{ID: 1, Nodes: 2, Start: 10, End: bourse.Never}); why.Refused() {
+		t.Fatal(why)
+	}
+	checkGuarantees(t, g, bourse.Never, 20, 10)
+	if err := auditTimeline(g); err != nil {
+		t.Error(err)
+	}
+	at(g, 10).End(1, 10)
+	if starts := g.Pass(); len(starts) != 1 || starts[0].ID != 4 {
+		t.Errorf("started %v, want job 4", starts)
+	}
+}
+
 // Where a prediction has been kept from room by its limit, it may move there: it is
 // marked when it is placed, and when a reservation displaces it.
 func TestPredict_WhoIsBehindRoomMayMoveUp(t *testing.T) {
