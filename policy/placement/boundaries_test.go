@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 const hour = bourse.Time(bourse.Hour)
@@ -312,6 +313,103 @@ func TestChoose_ExchangeGoesOnWhileItGains(t *testing.T) {
 	for k := range pairs {
 		if short, long := sites(c[2*k]), sites(c[2*k+1]); short[0] != int32(2*k+1) || long[0] != int32(2*k) || c[2*k+1].Window.Start != 0 {
 			t.Errorf("pair %d: the short job on %v, the long one on %v at %v; want the long one on the cheap nodes at once", k, short, long, c[2*k+1].Window.Start)
+		}
+	}
+}
+
+// Where a credit weighs more, what the time is worth weighs that much less against it; a
+// goal of time or finish insists as much as any.
+func TestWeights_AreDividedByWhatACreditWeighs(t *testing.T) {
+	t.Parallel()
+	const worth = 3 * bourse.Credit
+	for weight, by := range map[int64]bourse.Credits{0: 1, 1000: 1, 2000: 2, 3000: 3} {
+		p := &Placer{limits: Limits{Weight: weight}}
+		for _, c := range []struct {
+			goal bourse.Goal
+			want search.Weights
+		}{
+			{bourse.GoalCost, search.Weights{Value: true}},
+			{bourse.GoalValue, search.Weights{Value: true, Urgency: worth / by}},
+			{bourse.GoalFinish, search.Weights{Value: true, Urgency: insist / (1000 * by) * 1000}},
+			{bourse.GoalTime, search.Weights{Value: true, Haste: insist / (1000 * by) * 1000}},
+		} {
+			if got := p.weights(&Job{Goal: c.goal, Worth: worth}); got != c.want {
+				t.Errorf("goal %v, a credit weighs %d thousandths: %+v, want %+v", c.goal, weight, got, c.want)
+			}
+		}
+	}
+}
+
+// The first numbers of SplitMix64 from 0, as its authors' program prints them.
+func TestMix_IsTheFinalizerOfSplitMix64(t *testing.T) {
+	t.Parallel()
+	state := uint64(0)
+	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {
+		if state += golden; mix(state) != want {
+			t.Errorf("number %d is %#x, want %#x", i, mix(state), want)
+		}
+	}
+}
+
+// Of hundreds of windows that differ in nothing that matters a plan has one, and looks no
+// further; of fewer it does.
+func TestPlan_GivesUpAmongHundredsOfCopies(t *testing.T) {
+	t.Parallel()
+	for copies, want := range map[int]int{maxTaken - 10: 2, maxTaken + 10: 1} {
+		m := &Market{To: hour}
+		for i := range copies + 1 {
+			g := bourse.Group{Site: "many", Name: fmt.Sprint("g", i), Nodes: 1, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}
+			if i == copies {
+				g.Site, g.Price = "dear", 2*g.Price
+			}
+			m.Groups = append(m.Groups, g)
+			m.Admissible = append(m.Admissible, bourse.NewProfile(0, 1))
+		}
+		m.Clear = m.Admissible
+		list := New(m, []Job{asks(1)}, Unlimited).Plan(5)[0]
+		if len(list) != want || list[0].Copies < min(copies, maxTaken)-1 {
+			t.Errorf("of %d alike, and another: %+v, want %d", copies, list, want)
+		}
+	}
+}
+
+// Free nodes are counted from where a market begins to where it ends, each step for as long
+// as it lasts.
+func TestArea_IsOfEachStepForAsLongAsItLasts(t *testing.T) {
+	t.Parallel()
+	p := bourse.Profile{{At: 0, Free: 5}, {At: 10, Free: 3}, {At: 15, Free: 0}, {At: 20, Free: 4}}
+	for _, c := range []struct{ from, to, want bourse.Time }{{0, 10, 50}, {0, 20, 65}, {4, 12, 36}, {15, 20, 0}, {12, 30, 49}, {25, 30, 20}} {
+		if got := area(p, c.from, c.to); got != int64(c.want) {
+			t.Errorf("over [%d, %d): %d, want %d", c.from, c.to, got, c.want)
+		}
+	}
+}
+
+// A regret is what a window loses beyond the best alone, never below 0, and none without a
+// window.
+func TestRegret_IsWhatIsLostBeyondTheBestAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		choice Choice
+		want   bourse.Credits
+	}{
+		{Choice{Placed: true, Window: Window{Loss: 7}, Alone: Window{Loss: 5}}, 2},
+		{Choice{Placed: true, Window: Window{Loss: 5}, Alone: Window{Loss: 7}}, 0},
+		{Choice{Window: Window{Loss: 7}, Alone: Window{Loss: 5}}, 0},
+	} {
+		if got := c.choice.Regret(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.choice, got, c.want)
+		}
+	}
+}
+
+// A window that the supplies do not come to is none.
+func TestFill_SaysWhenThereAreTooFew(t *testing.T) {
+	t.Parallel()
+	p := New(free(3), []Job{asks(1)}, Unlimited)
+	for nodes, want := range map[int]bool{3: true, 4: false} {
+		if parts, ok := p.fill([]supply{{count: 1, cost: 1, end: hour}, {count: 2, cost: 2, end: hour}}, nodes, 0); ok != want || len(parts) != 2 {
+			t.Errorf("%d nodes of 3: %+v, %v", nodes, parts, ok)
 		}
 	}
 }
