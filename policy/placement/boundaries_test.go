@@ -321,7 +321,13 @@ func TestChoose_ExchangeGoesOnWhileItGains(t *testing.T) {
 // goal of time or finish insists as much as any.
 func TestWeights_AreDividedByWhatACreditWeighs(t *testing.T) {
 	t.Parallel()
-	const worth = 3 * bourse.Credit
+	const worth = 3*bourse.Credit + 6
+	whole := func(x, by bourse.Credits) bourse.Credits {
+		if by == 1 {
+			return x
+		}
+		return x / (1000 * by) * 1000
+	}
 	for weight, by := range map[int64]bourse.Credits{0: 1, 1000: 1, 2000: 2, 3000: 3} {
 		p := &Placer{limits: Limits{Weight: weight}}
 		for _, c := range []struct {
@@ -329,9 +335,9 @@ func TestWeights_AreDividedByWhatACreditWeighs(t *testing.T) {
 			want search.Weights
 		}{
 			{bourse.GoalCost, search.Weights{Value: true}},
-			{bourse.GoalValue, search.Weights{Value: true, Urgency: worth / by}},
-			{bourse.GoalFinish, search.Weights{Value: true, Urgency: insist / (1000 * by) * 1000}},
-			{bourse.GoalTime, search.Weights{Value: true, Haste: insist / (1000 * by) * 1000}},
+			{bourse.GoalValue, search.Weights{Value: true, Urgency: whole(worth, by)}},
+			{bourse.GoalFinish, search.Weights{Value: true, Urgency: whole(insist, by)}},
+			{bourse.GoalTime, search.Weights{Value: true, Haste: whole(insist, by)}},
 		} {
 			if got := p.weights(&Job{Goal: c.goal, Worth: worth}); got != c.want {
 				t.Errorf("goal %v, a credit weighs %d thousandths: %+v, want %+v", c.goal, weight, got, c.want)
