@@ -59,7 +59,7 @@ func TestBest_WeighsLargeBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Deadline: bourse.Never}
-	for _, budget := range []bourse.Credits{1 << 40, 1 << 45, 1 << 46, bourse.MaxBudget} {
+	for _, budget := range []bourse.Credits{1 << 40, 1 << 45, 1 << 46, 1 << 50, bourse.MaxBudget} {
 		r.Budget = budget
 		for _, c := range []struct {
 			by   Weights
