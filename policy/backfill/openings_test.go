@@ -318,6 +318,29 @@ func TestReserve_WhoNeverFitsLeavesTheOthersTheirPlaces(t *testing.T) {
 	}
 }
 
+// A newcomer takes room that has come free since others were placed, though one before it
+// has yet to be asked: here job 2 moves up and leaves room to job 1, whose turn is over until
+// something else comes free.
+func TestPlace_ANewcomerFindsRoomThatAnotherIsYetToBeOffered(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.time.worth = 0
+	g.Arrive(job(9, 4, 20))
+	g.Pass()
+	for _, r := range []Reserved{{ID: 1, Nodes: 2, Start: 20, End: 100}, {ID: 2, Nodes: 2, Start: 40, End: 100}} {
+		if why := g.Reserve(r); why.Refused() {
+			t.Fatal(why)
+		}
+	}
+	g.Arrive(job(1, 1, 30))
+	g.Arrive(job(2, 2, 15))
+	checkGuarantees(t, g, 100, 20)
+	at(g, 5).End(9, 20)
+	checkGuarantees(t, g, 100, 5)
+	g.Arrive(job(3, 1, 30))
+	checkGuarantees(t, g, 100, 5, 5)
+}
+
 // Where a prediction has been kept from room by its limit, it may move there: it is
 // marked when it is placed, and when a reservation displaces it.
 func TestPredict_WhoIsBehindRoomMayMoveUp(t *testing.T) {

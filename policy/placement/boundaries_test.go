@@ -419,3 +419,16 @@ func TestFill_SaysWhenThereAreTooFew(t *testing.T) {
 		}
 	}
 }
+
+// A window that is quoted spans the sites of its parts, and one without parts, of nodes that
+// no market shows, one.
+func TestQuoted_SpansItsSites(t *testing.T) {
+	t.Parallel()
+	p := New(free(1, 1), []Job{asks(2)}, Unlimited)
+	for n, want := range []int{1, 1, 2} {
+		w := bourse.Window{Parts: []bourse.Part{{Group: 0, Count: 1, End: hour}, {Group: 1, Count: 1, End: hour}}[:n]}
+		if x := p.Quoted(0, 7, p.jobs[0].Preferred()[0], w, 5); x.Sites != want || x.Number != 7 || x.Price != 5 {
+			t.Errorf("of %d parts: %+v, want %d sites", n, x, want)
+		}
+	}
+}

@@ -84,3 +84,19 @@ func FuzzRestore(f *testing.F) {
 		}
 	})
 }
+
+// The kinds of events are read as they are written, and others are refused.
+func TestEventKind_IsReadAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	for k := Fixed; k <= Ended; k++ {
+		text, err := k.MarshalText()
+		got := EventKind(99)
+		if again := got.UnmarshalText(text); err != nil || again != nil || got != k {
+			t.Errorf("%v is written as %q and read as %d: %v, %v", k, text, got, err, again)
+		}
+	}
+	var k EventKind
+	if err := k.UnmarshalText([]byte("begun")); err == nil || !strings.Contains(err.Error(), `"begun" is unknown; must be one of fixed, started, ended`) {
+		t.Error(err)
+	}
+}
