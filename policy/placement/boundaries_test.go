@@ -432,3 +432,26 @@ func TestQuoted_SpansItsSites(t *testing.T) {
 		}
 	}
 }
+
+// A window that is found has as many copies as there is room for beside it.
+func TestPlan_CountsWhatThereIsRoomForBeside(t *testing.T) {
+	t.Parallel()
+	m := free(3, 12)
+	m.To = hour
+	m.Groups[1].Price *= 2
+	if list := New(m, []Job{asks(3)}, Unlimited).Plan(5)[0]; len(list) != 2 || list[1].Copies != 3 {
+		t.Errorf("%+v, want the second, of 3 nodes of 12, with 3 copies", list)
+	}
+}
+
+// Who has no money left takes what costs none.
+func TestChoose_WhatIsFreeOfChargeNeedsNoMoney(t *testing.T) {
+	t.Parallel()
+	for price, want := range map[bourse.Price]bool{0: true, 1000: false} {
+		m := free(1)
+		m.Groups[0].Price = price
+		if c := New(m, []Job{asks(1)}, Limits{Time: bourse.MaxDuration}).Choose(nil)[0]; c.Placed != want {
+			t.Errorf("at %v without money: placed %v", price, c.Placed)
+		}
+	}
+}

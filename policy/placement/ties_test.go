@@ -110,3 +110,33 @@ func TestFromSite_TakesTheFittest(t *testing.T) {
 		})
 	}
 }
+
+// What a window still needs of dearer nodes comes from a site that serves it already.
+func TestFill_StaysWhereItServesAlready(t *testing.T) {
+	t.Parallel()
+	p := New(free(3, 2), []Job{asks(3)}, Unlimited)
+	for seed := range uint64(20) {
+		p.ties.Draw(mix(seed))
+		list := []supply{{group: 0, count: 1, cost: 1}, {group: 1, site: 1, count: 2, cost: 2}, {group: 2, count: 2, cost: 2}}
+		if parts, ok := p.fill(list, 3, 0); !ok || len(parts) != 2 || parts[0].Group != 0 || parts[1].Group != 2 {
+			t.Errorf("seed %d: %+v, want the groups 0 and 2, of one site", seed, parts)
+		}
+	}
+}
+
+// Of windows of one job the one that loses less comes first, then the one of fewer sites,
+// then the one that ends sooner, then the one that starts sooner.
+func TestBefore_LossThenSitesThenEndThenStart(t *testing.T) {
+	t.Parallel()
+	window := func(loss bourse.Credits, sites int, end, start bourse.Time) Window {
+		return Window{Loss: loss, Sites: sites, Window: bourse.Window{Start: start, Time: end.Sub(start)}}
+	}
+	list := []Window{window(1, 3, 30, 20), window(2, 1, 30, 20), window(2, 2, 10, 9), window(2, 2, 20, 5), window(2, 2, 20, 6)}
+	for a := range list {
+		for b := range list {
+			if got := list[a].before(&list[b]); got != (a < b) {
+				t.Errorf("%+v before %+v: %v", list[a], list[b], got)
+			}
+		}
+	}
+}
