@@ -140,3 +140,31 @@ func TestBefore_LossThenSitesThenEndThenStart(t *testing.T) {
 		}
 	}
 }
+
+// A permutation is an order: of any two alike sites the same comes first, whichever is named
+// first, and of three the first of the first two.
+func TestCompare_IsAnOrder(t *testing.T) {
+	t.Parallel()
+	const n = 6
+	p := New(free(1, 1, 1, 1, 1, 1), []Job{asks(1)}, Unlimited)
+	for seed := range uint64(50) {
+		p.ties.Draw(mix(seed))
+		first := 0
+		for a := range int32(n) {
+			before := 0
+			for b := range int32(n) {
+				x, y := p.ties.Compare(a, b), p.ties.Compare(b, a)
+				if x != -y || (x == 0) != (a == b) {
+					t.Fatalf("seed %d: %d and %d compare as %d and as %d", seed, a, b, x, y)
+				}
+				if x < 0 {
+					before++
+				}
+			}
+			first |= 1 << before
+		}
+		if first != 1<<n-1 {
+			t.Fatalf("seed %d: the sites are in no order", seed)
+		}
+	}
+}
