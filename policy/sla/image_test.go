@@ -27,6 +27,8 @@ func TestImage_WhatNoScheduleCouldHoldIsAnError(t *testing.T) {
 		"version 0":                             func(m *Image) { m.Jobs[0].Version = 0 },
 		"price -0.000001, agreed 0":             func(m *Image) { m.Jobs[1].Price, m.Jobs[1].AgreedCost = -1, 0 },
 		"price 0, agreed -0.000001":             func(m *Image) { m.Jobs[1].Price, m.Jobs[1].AgreedCost = 0, -1 },
+		"times beyond":                          func(m *Image) { m.Jobs[1].AgreedReady = -1 << 60 },
+		"beyond":                                func(m *Image) { m.Jobs[1].AgreedDue = 1 << 61 },
 		"fix -2":                                func(m *Image) { m.Jobs[0].Fix = -2 },
 		"deadline":                              func(m *Image) { m.Jobs[0].SLA.Deadline = -5 },
 		"stands at 20, promised between 30":     func(m *Image) { m.Jobs[1].Ready = at(30) },
