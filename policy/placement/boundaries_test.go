@@ -437,6 +437,52 @@ func TestQuoted_SpansItsSites(t *testing.T) {
 	}
 }
 
+// Windows are alike that start and end at one time, at one price, on the same sites.
+func TestLike_TimesPriceAndSites(t *testing.T) {
+	t.Parallel()
+	x := Window{Window: bourse.Window{Start: 5, Time: 10}, Price: 3, at: []int32{1, 2}}
+	for name, change := range map[string]func(*Window){
+		"as it is": func(*Window) {}, "earlier": func(w *Window) { w.Start, w.Time = 4, 11 }, "longer": func(w *Window) { w.Time = 11 },
+		"dearer": func(w *Window) { w.Price = 4 }, "another site": func(w *Window) { w.at = []int32{1, 3} },
+	} {
+		y := x
+		change(&y)
+		if x.like(&y) != (name == "as it is") || y.like(&x) != x.like(&y) {
+			t.Errorf("%s: alike %v", name, x.like(&y))
+		}
+	}
+}
+
+// Where some nodes cost more than their base price a plan also has the best window of those
+// that do not.
+func TestPlan_HasTheBestAtBasePrice(t *testing.T) {
+	t.Parallel()
+	m := free(1)
+	m.Clear = []bourse.Profile{{{At: 0, Free: 0}, {At: 5 * hour, Free: 1}}}
+	list := New(m, []Job{asks(1)}, Unlimited).Plan(2)[0]
+	if len(list) != 2 || list[0].Start != 0 || list[1].Start != 5*hour {
+		t.Errorf("%+v, want one now and one where all is clear", list)
+	}
+}
+
+// A job whose cap holds for each node waits until none is dearer; another pays.
+func TestChoose_ACapHoldsForEachNodeIfTheJobSaysSo(t *testing.T) {
+	t.Parallel()
+	curve, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 0, To: hour, Factor: 2500}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := free(1)
+	m.Groups[0].Curve = curve
+	for capped, want := range map[bool]bourse.Time{true: hour, false: 0} {
+		j := asks(1)
+		j.Worth, j.MaxPrice, j.Capped = 10*bourse.Credit, bourse.Price(2*bourse.Credit), capped
+		if c := New(m, []Job{j}, Unlimited).Choose(nil)[0]; !c.Placed || c.Window.Start != want {
+			t.Errorf("capped %v: %+v, want it at %v", capped, c.Window, want)
+		}
+	}
+}
+
 // A window that is found has as many copies as there is room for beside it.
 func TestPlan_CountsWhatThereIsRoomForBeside(t *testing.T) {
 	t.Parallel()
