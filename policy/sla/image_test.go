@@ -104,3 +104,17 @@ func TestEventKind_IsReadAsItIsWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A job that should have ended is said to run still.
+func TestAudit_AJobDoesNotRunAtItsEnd(t *testing.T) {
+	t.Parallel()
+	opt, m := held(t)
+	s, err := Restore(opt, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.now = s.running[0].end()
+	if err := s.Audit(); err == nil || !strings.Contains(err.Error(), "job 1 runs at 20") {
+		t.Error(err)
+	}
+}
