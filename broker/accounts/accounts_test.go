@@ -61,3 +61,64 @@ func TestAccounts_AClaimBeyondTheBudgetIsAnOverdraft(t *testing.T) {
 		t.Errorf("%d left after 30 came back", a.Left())
 	}
 }
+
+// balances are those of the accounts, by name, in millionths of a credit.
+func balances(a *Accounts) map[string]int64 {
+	all := map[string]int64{}
+	for _, x := range a.Ledger().Accounts() {
+		all[x.Name] = int64(x.Balance())
+	}
+	return all
+}
+
+// Money goes from the treasury by way of the VO and the user to the site, and back the same
+// way; jobs without a user share an account. A claim is between the site and the VO.
+func TestAccounts_MoneyTakesTheSameWayBack(t *testing.T) {
+	t.Parallel()
+	a := New("vo1", 100, nil)
+	for i, user := range []string{"ana", ""} {
+		a.Reserve(leg(i), user, "north", 30)
+		a.Post(leg(i))
+	}
+	vo := a.VO()
+	if got, want := balances(&a), map[string]int64{treasury: -100, vo: 40, "user:ana": 0, "users": 0, "site:north": 60}; !reflect.DeepEqual(got, want) {
+		t.Errorf("paid: %v, want %v", got, want)
+	}
+	a.Refund("ana", "north", 20)
+	a.Claim("north", 5)
+	a.Claim("north", 0)
+	if got, want := balances(&a), map[string]int64{treasury: -100, vo: 55, "user:ana": 0, "users": 0, "site:north": 45}; !reflect.DeepEqual(got, want) {
+		t.Errorf("given back and claimed: %v, want %v", got, want)
+	}
+	if a.Overdrawn() != 0 || !reflect.DeepEqual(a.Users(), []string{"ana"}) {
+		t.Errorf("an overdraft of %d, users %v", a.Overdrawn(), a.Users())
+	}
+}
+
+// The treasury has paid in as much as it is told to have, more or less than New was.
+func TestBegin_TheTreasuryHasPaidInSoMuch(t *testing.T) {
+	t.Parallel()
+	for _, in := range []bourse.Credits{150, 100, 40, 0} {
+		a := New("vo1", 100, nil)
+		a.Begin(in)
+		if got := balances(&a); a.In() != in || a.Left() != in || got[treasury] != -int64(in) || a.RoomForPay() != bourse.MaxBudget-in {
+			t.Errorf("%d in all: %v, %d in, room for %d", in, got, a.In(), a.RoomForPay())
+		}
+	}
+}
+
+// An image is put in the place of what there was.
+func TestLoad_ForgetsWhatThereWas(t *testing.T) {
+	t.Parallel()
+	a, b := New("vo1", 100, nil), New("vo1", 70, map[string]bourse.Credits{"ben": 60})
+	b.Reserve(leg(1), "ben", "south", 20)
+	b.Post(leg(1))
+	b.Refund("ben", "south", 20)
+	b.Load(a.Ledger().Accounts(), a.Returned())
+	if !reflect.DeepEqual(balances(&b), balances(&a)) || b.Returned() != nil || b.In() != 100 || b.UserLeft("ben") != 60 {
+		t.Errorf("%v, %v given back, %d in, %d left of ben's quota", balances(&b), b.Returned(), b.In(), b.UserLeft("ben"))
+	}
+	if a.Quotas() || !b.Quotas() {
+		t.Error("only the second has quotas")
+	}
+}

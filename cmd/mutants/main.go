@@ -70,14 +70,13 @@ func run(dir string, count int, seed uint64, skip string) error {
 		return err
 	}
 	list = list[:min(count, len(list))]
-	began := time.Now()
-	if said, err := test(dir, binary, skip, 0, 10*time.Minute); err != nil {
+	said, took, err := test(dir, binary, skip, 0, 10*time.Minute)
+	if err != nil {
 		return fmt.Errorf("its tests fail without any change: %w\n%s", err, said)
 	}
-	limit := 10*time.Second + 5*time.Since(began)
 	killed, alike := 0, 0
 	for _, m := range list {
-		_, err := test(dir, binary, skip, m.number, limit)
+		_, _, err := test(dir, binary, skip, m.number, 3*time.Second+5*took)
 		switch why, known := same[m.name()]; {
 		case err != nil:
 			killed++
@@ -94,17 +93,23 @@ func run(dir string, count int, seed uint64, skip string) error {
 	return nil
 }
 
-// test runs the tests with one change switched on; 0: with none. An error says that one
-// failed, or took too long, or too much memory. Tests that draw what they try draw the
-// same each time, and as much as where they are not to be short; they do not look for a
-// smaller case, and keep none: the next change would meet a test that nobody else has.
-func test(dir, binary, skip string, number int, limit time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+// test runs the tests with one change switched on, 0: with none, and returns what they
+// said and the processor time that they took. An error says that one failed, or took more
+// of that than the limit, or too much memory; by the clock, a busy machine would make an
+// error of a change that nobody notices. Tests that draw what they try draw the same each
+// time, and as much as where they are not to be short; they do not look for a smaller case,
+// and keep none: the next change would meet a test that nobody else has.
+func test(dir, binary, skip string, number int, limit time.Duration) ([]byte, time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour) // for who waits and does nothing
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6000000; exec "$0" -test.failfast -test.short -test.skip "$1"`, binary, skip)
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6000000; ulimit -t "$2"; exec "$0" -test.failfast -test.short -test.skip "$1"`, binary, skip, strconv.Itoa(int(limit/time.Second)))
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "MUTANT="+strconv.Itoa(number), "RAPID_SEED=1", "RAPID_CHECKS=500", "RAPID_SHRINKTIME=0s", "RAPID_NOFAILFILE=true")
 	cmd.WaitDelay = time.Second
-	return cmd.CombinedOutput()
+	said, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		return nil, 0, err
+	}
+	return said, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
 }
 
 // compile compiles the package's tests with all changes, but for those that the compiler

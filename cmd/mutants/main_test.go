@@ -1,10 +1,27 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
+
+// What runs for ever is ended by the processor time that it takes; who only waits for a
+// busy machine is not.
+func TestTest_IsEndedByProcessorTime(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{"while :; do :; done": false, "sleep 2": true} {
+		binary := filepath.Join(t.TempDir(), "tests")
+		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if said, took, err := test(t.TempDir(), binary, "^$", 0, time.Second); (err == nil) != want || took > 3*time.Second {
+			t.Errorf("%s: %v after %v, %s", script, err, took, said)
+		}
+	}
+}
 
 // What is said to be equivalent is a change of its package as that is now; of another
 // package nothing is asked.

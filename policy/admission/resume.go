@@ -91,8 +91,7 @@ func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
 			}
 			p := s.jobs[t.Number]
 			if p == nil {
-				p = s.placement()
-				p.nodes, p.left = p.nodes[:0], 0
+				p = &placement{}
 				s.jobs[t.Number] = p
 			}
 			p.nodes, p.left = append(p.nodes, i), p.left+1

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,18 @@ func TestNew_RefusesOptionsThatMakeNoSense(t *testing.T) {
 		if _, err := New(c.opt, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
+	}
+}
+
+func TestNew_AndCheckTakeWhatIsAtTheirBounds(t *testing.T) {
+	t.Parallel()
+	many := slices.Repeat([]bourse.Performance{bourse.MaxPerformance}, MaxNodes)
+	if server, err := New(Options{Control: EDF, Nodes: many}, 0); err != nil || server == nil {
+		t.Errorf("%d nodes: %v, %v", len(many), server, err)
+	}
+	last := Job{Nodes: 1, Estimate: bourse.MaxDuration, Deadline: 2 * bourse.MaxTime}
+	if err := last.Check(last.Deadline - 1); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -176,5 +189,62 @@ func TestShares_ASliverOfWorkDoesNotOutliveItsDeadline(t *testing.T) {
 	advance(20_000)
 	if ended[3] == 0 || ended[3] > 5829 {
 		t.Errorf("job 3 ends at %d ms, due at 5829", ended[3])
+	}
+}
+
+// A sum of shares may lie beyond 1 by the tolerance and no more: it is up to rounding.
+func TestTry_ASumIsWithinItsBoundUpToTheTolerance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []Control{Libra, LibraRisk} {
+		server := nodes(t, c, 1, func(o *Options) { o.RefuseLoneLate = true })
+		const billion = 1_000_000_000
+		for over, refused := range []bool{false, false, true} {
+			j := Job{ID: 1, Nodes: 1, Estimate: bourse.Duration(billion + over), Deadline: billion}
+			if d := server.Try(j); d.Reason.Refused() != refused {
+				t.Errorf("%v: a share of 1 and %d billionths: %+v, want refused: %v", c, over, d, refused)
+			}
+		}
+	}
+}
+
+// The audit of a server notices each thing that must never be.
+func TestAudit_SaysWhatMustNeverBe(t *testing.T) {
+	t.Parallel()
+	full := func(c Control) Server { // jobs 1 and 2 have a node each
+		server := nodes(t, c, 2)
+		for id := range int64(2) {
+			server.Arrive(Job{ID: id + 1, Nodes: 1, Estimate: s(6), Deadline: at(10)}, s(6))
+		}
+		server.Pass()
+		server.Advance(at(1))
+		if err := server.Audit(); err != nil {
+			t.Fatal(err)
+		}
+		return server
+	}
+	for want, spoil := range map[string]func(*Shares){
+		"a task of job 1 should have left node 0": func(x *Shares) { x.nodes[0].tasks[0].end = x.now },
+		"node 0 works at a rate of 1.":            func(x *Shares) { x.nodes[0].tasks[0].rate += 1e-8 },
+		"node 1 works at a rate of 0.9":           func(x *Shares) { x.nodes[1].tasks[0].rate -= 1e-8 },
+		"node 0 has shares of 1.":                 func(x *Shares) { x.nodes[0].at, x.nodes[0].total = x.now, 1.000001 },
+		"nodes have tasks of 2 jobs, 1 run":       func(x *Shares) { delete(x.jobs, 2) },
+		"job 2 has 1 tasks, 2 are left":           func(x *Shares) { x.jobs[2].left++ },
+	} {
+		x := full(Libra).(*Shares)
+		if spoil(x); x.Audit() == nil || !strings.Contains(x.Audit().Error(), want) {
+			t.Errorf("%v, want %q", x.Audit(), want)
+		}
+	}
+	for want, spoil := range map[string]func(*Queue){
+		"job 1 should have ended at 1, now is 1": func(x *Queue) { x.running[0].end = x.now },
+		"of job 2 runs 2 tasks":                  func(x *Queue) { x.running[1].nodes = x.running[0].nodes },
+		"of job 1 runs 1 tasks":                  func(x *Queue) { x.busy[x.running[0].nodes[0]] = false },
+		"0 nodes are free, 1 are counted":        func(x *Queue) { x.free++ },
+		"3 jobs known, 0 wait, 2 run":            func(x *Queue) { x.ids[3] = struct{}{} },
+	} {
+		x := full(EDF).(*Queue)
+		if spoil(x); x.Audit() == nil || !strings.Contains(x.Audit().Error(), want) {
+			t.Errorf("%v, want %q", x.Audit(), want)
+		}
 	}
 }

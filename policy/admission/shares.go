@@ -78,7 +78,9 @@ func (s *Shares) Try(j Job) Decision {
 }
 
 // bestFit picks the nodes of Libra: of those whose shares, the new one included,
-// are at most 1 in sum, the fullest first, ties by number.
+// are at most 1 in sum, the fullest first, ties by number. Sums are compared as they are
+// computed: of nodes that are equally full but have been divided at other instants, the
+// last digit may say which comes first, on every machine the same.
 func (s *Shares) bestFit(j *Job) {
 	s.fits = s.fits[:0]
 	remaining := float64(j.Deadline - s.now)

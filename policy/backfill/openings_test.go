@@ -79,12 +79,13 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		g := New(64, Conservative, 0)
+		scale := []int{1, 8}[seed%2] // also jobs larger than the largest that hints tell apart
+		g := New(64*scale, Conservative, 0)
 		g.time.worth = []int{0, worthMarks}[r.IntN(2)]
 		ids := int64(0)
 		arrive := func() {
 			ids++
-			g.Arrive(Queued{ID: ids, Nodes: drawNodes(r), Estimate: drawEstimate(r), Submit: g.now, Priority: r.IntN(30) / 29})
+			g.Arrive(Queued{ID: ids, Nodes: drawNodes(r) * scale, Estimate: drawEstimate(r), Submit: g.now, Priority: r.IntN(30) / 29})
 		}
 		for range 60 + r.IntN(200) {
 			arrive()
@@ -92,6 +93,9 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 		for step := range 150 {
 			if g.Pass(); len(g.running.list()) == 0 {
 				break
+			}
+			if err := auditTimeline(g); err != nil {
+				t.Fatalf("seed %d, step %d, at %v, after a pass: %v", seed, step, g.now, err)
 			}
 			later := g.now.Add(bourse.Duration(r.IntN(200)) * bourse.Minute)
 			g.State()
@@ -105,7 +109,7 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 				}
 				slices.SortStableFunc(twin.Queue, func(x, y Queued) int { return y.Priority - x.Priority })
 			case k == 3:
-				x := Reserved{ID: int64(step), Nodes: drawNodes(r), Start: g.now.Add(bourse.Duration(r.IntN(2000)) * bourse.Minute)}
+				x := Reserved{ID: int64(step), Nodes: drawNodes(r) * scale, Start: g.now.Add(bourse.Duration(r.IntN(2000)) * bourse.Minute)}
 				x.End = x.Start.Add(drawEstimate(r))
 				if !g.Reserve(x).Refused() {
 					twin.Reserve(x)
@@ -170,11 +174,15 @@ func settlePlainly(s *State, freed bool) {
 }
 
 // auditTimeline compares the timeline of g with a profile made anew: its levels, the
-// places of the guarantees, and that nobody could move up who is not marked or behind one
-// who has the window that it could move to.
+// places of the guarantees, that who has left the queue has none and no window, and that
+// nobody could move up who is not marked or behind one who has the window that it could
+// move to.
 func auditTimeline(g *Group) error {
 	t, work := &g.time, g.free().Clone()
 	for i, q := range g.line.jobs {
+		if p := &t.places[i]; q.Nodes == gone && (p.start != none || p.window != none || t.marked(int32(i)) == int32(i)) {
+			return fmt.Errorf("job %d has left the queue, and has a place, a window or a mark", q.ID)
+		}
 		if q.Nodes == gone || q.Guarantee == bourse.Never {
 			continue
 		}
@@ -284,6 +292,53 @@ func TestReserve_ZonesAreBounded(t *testing.T) {
 	if forgot == 0 {
 		t.Error("there never were so many zones")
 	}
+}
+
+// A reservation that never ends leaves some jobs no place at all; who comes behind them has
+// one all the same.
+func TestReserve_WhoNeverFitsLeavesTheOthersTheirPlaces(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Pass()
+	g.Arrive(job(2, 4, 10)) // guaranteed 10
+	g.Arrive(job(3, 2, 5))  // guaranteed 20
+	g.Arrive(job(4, 2, 5))  // beside it
+	checkGuarantees(t, g, 10, 20, 20)
+	if why := g.Reserve(Reserved{ID: 1, Nodes: 2, Start: 10, End: bourse.Never}); why.Refused() {
+		t.Fatal(why)
+	}
+	checkGuarantees(t, g, bourse.Never, 20, 10)
+	if err := auditTimeline(g); err != nil {
+		t.Error(err)
+	}
+	at(g, 10).End(1, 10)
+	if starts := g.Pass(); len(starts) != 1 || starts[0].ID != 4 {
+		t.Errorf("started %v, want job 4", starts)
+	}
+}
+
+// A newcomer takes room that has come free since others were placed, though one before it
+// has yet to be asked: here job 2 moves up and leaves room to job 1, whose turn is over until
+// something else comes free.
+func TestPlace_ANewcomerFindsRoomThatAnotherIsYetToBeOffered(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.time.worth = 0
+	g.Arrive(job(9, 4, 20))
+	g.Pass()
+	for _, r := range []Reserved{{ID: 1, Nodes: 2, Start: 20, End: 100}, {ID: 2, Nodes: 2, Start: 40, End: 100}} {
+		if why := g.Reserve(r); why.Refused() {
+			t.Fatal(why)
+		}
+	}
+	g.Arrive(job(1, 1, 30))
+	g.Arrive(job(2, 2, 15))
+	checkGuarantees(t, g, 100, 20)
+	at(g, 5).End(9, 20)
+	checkGuarantees(t, g, 100, 5)
+	g.Arrive(job(3, 1, 30))
+	checkGuarantees(t, g, 100, 5, 5)
 }
 
 // Where a prediction has been kept from room by its limit, it may move there: it is

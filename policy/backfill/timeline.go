@@ -49,7 +49,7 @@ type edge struct {
 	start bool
 }
 
-// reset makes the list that of the guarantees in jobs beside what is free otherwise;
+// reset makes the list that of the guarantees in jobs, none of whom is gone, beside what is free otherwise;
 // running and reserved are that, as far as it is known.
 func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Reserved, jobs []Queued) {
 	now := free[0].At
@@ -80,7 +80,7 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 	for i := range jobs {
 		q, p := &jobs[i], &t.places[i]
 		*p = unplaced(q)
-		if q.Nodes == gone || q.Guarantee == bourse.Never {
+		if q.Guarantee == bourse.Never {
 			continue
 		}
 		if q.Guarantee <= now {

@@ -263,8 +263,12 @@ func TestChoose_WhatStartsAfterLatestWaits(t *testing.T) {
 	for latest, want := range map[bourse.Time]Wait{0: None, 2*hour - 1: TooFar, 2 * hour: None} {
 		j := asks(1)
 		j.Latest = latest
-		if c := New(m, []Job{j}, Unlimited).Choose(nil)[0]; c.Wait != want || c.Placed != (want == None) {
+		c := New(m, []Job{j}, Unlimited).Choose(nil)[0]
+		if c.Wait != want || c.Placed != (want == None) {
 			t.Errorf("latest %v: placed %t, waits for %v", latest, c.Placed, c.Wait)
+		}
+		if want != None && c.Left.Start != 2*hour {
+			t.Errorf("latest %v: leaves a window at %v, want that at %v", latest, c.Left.Start, 2*hour)
 		}
 	}
 }

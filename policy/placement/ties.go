@@ -129,7 +129,7 @@ type supply struct {
 // settle returns the window that a search has found with its parts chosen anew,
 // among those of the same start, length and cost.
 func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bourse.Window) bourse.Window {
-	list := p.supplies(j, q, s, &w)
+	list := p.supplies(q, s, &w)
 	if j.OneSite {
 		list = p.oneSite(list, z.Nodes, w.Cost)
 	}
@@ -143,7 +143,7 @@ func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bours
 
 // supplies lists the groups that can serve a window, the cheapest first, in an
 // order that is the job's own among equals.
-func (p *Placer) supplies(j *Job, q *search.Query, s *side, w *bourse.Window) []supply {
+func (p *Placer) supplies(q *search.Query, s *side, w *bourse.Window) []supply {
 	dearest := bourse.Credits(0) // of a node of the window: none that is dearer is needed
 	for _, x := range w.Parts {
 		dearest = max(dearest, x.Cost/bourse.Credits(x.Count))
@@ -154,10 +154,7 @@ func (p *Placer) supplies(j *Job, q *search.Query, s *side, w *bourse.Window) []
 		if length == 0 || length > w.Time || cost > dearest {
 			continue
 		}
-		end := w.Start.Add(length)
-		if end > j.Deadline || end > p.market.To {
-			continue
-		}
+		end := w.Start.Add(length) // no later than the window's
 		if n := s.list.Free(int32(g)).Min(w.Start, end); n > 0 {
 			list = append(list, supply{int32(g), p.ties.site[g], n, cost, end})
 		}

@@ -288,3 +288,23 @@ func TestAdditive_Saturates(t *testing.T) {
 		t.Errorf("cost %v", c)
 	}
 }
+
+// Where estimates are predictions, a reservation may have to wait for limits: these are
+// offered beside the ends that are predicted.
+func TestOffers_WhereEstimatesArePredictionsLimitsAreOffered(t *testing.T) {
+	t.Parallel()
+	free, sure := bourse.NewProfile(0, 4), bourse.NewProfile(0, 4)
+	free.Add(0, 10, -3)
+	free.Add(0, 20, -1)
+	sure.Add(0, 25, -3)
+	sure.Add(0, 20, -1)
+	b := NewBook()
+	b.Reset(&backfill.State{
+		Nodes: 4, Policy: backfill.EASY, Free: free, Sure: sure,
+		Running: []backfill.Running{{ID: 1, Nodes: 3, End: 10, Limit: 25}, {ID: 2, Nodes: 1, End: 20, Limit: 20}},
+	})
+	want := []Offer{{0, false, 0}, {10, false, 0}, {20, false, 0}, {25, true, 0}}
+	if got := b.Offers(2, 5, false); !slices.Equal(got, want) {
+		t.Errorf("offers %v, want %v", got, want)
+	}
+}

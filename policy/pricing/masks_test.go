@@ -4,7 +4,34 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
+
+// Of a queue so long that a row holds several sizes, who is smaller than the largest of the
+// smallest row is found too where no more nodes than that are free.
+func TestFill_TheSmallestJobOfALongQueueIsFound(t *testing.T) {
+	t.Parallel()
+	free := bourse.NewProfile(0, 3)
+	free.Add(0, 1000, -2)
+	s := &backfill.State{Nodes: 3, Policy: backfill.EASY, Free: free, Running: []backfill.Running{{ID: 1, Nodes: 2, End: 1000}}}
+	for i := range maxRows + 50 {
+		q := backfill.Queued{ID: int64(i + 2), Nodes: 2, Estimate: 3, Weight: 1000, Guarantee: bourse.Never}
+		switch i {
+		case 0:
+			q.Nodes = 3 // waits for all
+		case maxRows + 49:
+			q.Nodes = 1
+		}
+		s.Queue = append(s.Queue, q)
+	}
+	b := NewBook()
+	b.Reset(s)
+	if f, ok := b.Additive(0, 1, 5); f != 5 || !ok || !b.small.coarse {
+		t.Errorf("5 ms on the only free node cost %v (%v): only the last job may start, 5 ms later; rows of several: %v", f, ok, b.small.coarse)
+	}
+}
 
 // A set holds every job up to a value, and no other where each value has its row.
 func TestRanks_HoldEveryJobUpToAValue(t *testing.T) {

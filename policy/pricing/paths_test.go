@@ -3,6 +3,7 @@ package pricing
 import (
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -46,6 +47,19 @@ func TestOffers_PricesOfALongQueueAreThoseOfSingleStarts(t *testing.T) {
 	}
 	if met < 100 || prices < 1000 {
 		t.Errorf("%d of %d trials met another", met, prices)
+	}
+}
+
+// What is noted is counted as no less than it takes, and not as half as much again.
+func TestSize_IsWhatIsTaken(t *testing.T) {
+	t.Parallel()
+	const many = 1000
+	for i, bytes := range []uintptr{unsafe.Sizeof(bourse.Step{}), 8, unsafe.Sizeof(bourse.Time(0)), unsafe.Sizeof(passed{})} {
+		var n [4]int
+		n[i] = many
+		if got, want := size(n[0], n[1], n[2], n[3])*16, int(bytes)*many; got < want || 2*got > 3*want {
+			t.Errorf("%v take %d bytes, counted as %d", n, want, got)
+		}
 	}
 }
 

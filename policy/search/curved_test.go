@@ -287,3 +287,28 @@ func TestCurved_EverySecondAlternativeOfAMPIsTheCheapest(t *testing.T) {
 		t.Errorf("they cost %v and %v, want 8 and 2", a[0].Cost, a[1].Cost)
 	}
 }
+
+// Where prices change, a window of several groups that are quick is found after one of a
+// group that is slow and cheap, which is free all the while.
+func TestBest_QuickGroupsTogetherWherePricesChange(t *testing.T) {
+	t.Parallel()
+	curve, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 10 * minute, To: 11 * minute, Factor: 500}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []bourse.Group
+	var free []bourse.Profile
+	for i, performance := range []bourse.Performance{1000, 2000, 2000} {
+		g := bourse.Group{Name: fmt.Sprint(i), Site: "a", Nodes: 3, Performance: performance, Price: bourse.Price(i+1) * 10e6, Curve: curve}
+		p := bourse.NewProfile(0, 3)
+		if i > 0 { // later, a node
+			p = bourse.Profile{{At: 0, Free: 0}, {At: 5 * minute, Free: 1}}
+		}
+		groups, free = append(groups, g), append(free, p)
+	}
+	r := bourse.Request{Nodes: 2, Length: 4 * bourse.Minute, MinPerformance: 1000, MaxPrice: 100e6, Budget: 100 * bourse.Credit, Deadline: bourse.Never}
+	w, why := NewFinder(fungible(groups, free, 0, horizon)).Find(r, Best, Weights{Time: 1000}, 0)
+	if why.Refused() || w.Time != 2*bourse.Minute || w.Start != 9*minute || len(w.Parts) != 2 {
+		t.Errorf("%+v (%v), want 2 minutes on the two quick groups, from minute 9 on, when it is cheapest", w, why)
+	}
+}

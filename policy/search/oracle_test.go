@@ -395,6 +395,21 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 		lazy.reset(need, limit)
 		heap.reset(need, limit)
 		heap.heaps = heap.spare.from(nil, need)
+		alike := func() {
+			t.Helper()
+			if a, h := array.enough(), heap.enough(); a != h || array.live != heap.live {
+				t.Fatalf("array %v (%d), heaps %v (%d)", a, array.live, h, heap.live)
+			}
+			if array.live < need {
+				return
+			}
+			if a, h := array.least(), heap.least(); a != h || array.dearest() != heap.dearest() {
+				t.Fatalf("least %v, the last of them %v; heaps %v, %v", a, array.dearest(), h, heap.dearest())
+			}
+			if a, h := array.choose(nil), heap.choose(nil); !slices.Equal(a, h) {
+				t.Fatalf("chosen %v, heaps %v", a, h)
+			}
+		}
 		at := bourse.Time(0)
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			at += bourse.Time(rapid.IntRange(0, 2).Draw(t, "step"))
@@ -402,23 +417,14 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 				pos: int64(i), count: int32(rapid.IntRange(1, 3).Draw(t, "count"))}
 			array.expire(at)
 			heap.expire(at)
+			alike()
 			array.add(k, at)
 			heap.add(k, at)
 			lazy.add(k, at)
 			if a, z := array.enough(), lazy.enoughAt(at); a != z {
 				t.Fatalf("array %v, lazy %v", a, z)
 			}
-			if a, h := array.enough(), heap.enough(); a != h || array.live != heap.live {
-				t.Fatalf("array %v (%d), heaps %v (%d)", a, array.live, h, heap.live)
-			}
-			if array.live >= need {
-				if a, h := array.least(), heap.least(); a != h {
-					t.Fatalf("least %v, heaps %v", a, h)
-				}
-				if a, h := array.choose(nil), heap.choose(nil); !slices.Equal(a, h) {
-					t.Fatalf("chosen %v, heaps %v", a, h)
-				}
-			}
+			alike()
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -58,7 +59,7 @@ func TestBest_WeighsLargeBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Deadline: bourse.Never}
-	for _, budget := range []bourse.Credits{1 << 40, 1 << 45, 1 << 46, bourse.MaxBudget} {
+	for _, budget := range []bourse.Credits{1 << 40, 1 << 45, 1 << 46, 1 << 50, bourse.MaxBudget} {
 		r.Budget = budget
 		for _, c := range []struct {
 			by   Weights
@@ -101,5 +102,40 @@ func TestBest_OfEqualScoresTheCheaperThenTheEarlier(t *testing.T) {
 		if why.Refused() || w.Parts[0].Group != c.want {
 			t.Errorf("prices %v, by %+v: %+v %v, want group %d", c.prices, c.by, w, why, c.want)
 		}
+	}
+}
+
+// Best knows all that is free at once, however much that is: here each node that comes free
+// is cheaper than all before it.
+func TestBest_FindsTheLastOfMany(t *testing.T) {
+	t.Parallel()
+	const many = 5 * arrayMost
+	var groups []bourse.Group
+	var slots []bourse.Slot
+	for i := range many {
+		groups = append(groups, bourse.Group{Name: fmt.Sprint(i), Nodes: 1, Performance: bourse.Unit})
+		slots = append(slots, bourse.Slot{Group: int32(i), Count: 1, Start: bourse.Time(i), End: bourse.MaxTime, Performance: bourse.Unit, Price: bourse.Price(2*many - i)})
+	}
+	l, err := Named(groups, slots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := bourse.Request{Nodes: 2, Length: bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 3 * many, Deadline: bourse.Never}
+	job.Budget = job.DefaultBudget()
+	if w, why := NewFinder(l).Find(job, Best, Weights{Cost: 1000}, 0); why.Refused() || w.Start != many-1 || w.Cost != 2*many+3 {
+		t.Errorf("at %v for %v (%v), want the last two at %v for %v", w.Start, w.Cost, why, bourse.Time(many-1), bourse.Credits(2*many+3))
+	}
+}
+
+// Best makes 12 passes over a batch, though a node that is free for ever has more windows.
+func TestBest_MakesTwelvePasses(t *testing.T) {
+	t.Parallel()
+	l, err := Named([]bourse.Group{{Name: "a", Nodes: 1}}, []bourse.Slot{{Count: 1, End: bourse.MaxTime, Performance: bourse.Unit, Price: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 1, Deadline: bourse.Never, Budget: 100}
+	if r := Batch(l, []bourse.Request{job}, Options{Algorithm: Best}); r.Passes != 12 || len(r.Alternatives[0]) != 12 {
+		t.Errorf("%d alternatives in %d passes, want 12 in 12", len(r.Alternatives[0]), r.Passes)
 	}
 }

@@ -17,6 +17,10 @@ func TestBounds_AreWithin(t *testing.T) {
 	if err := o.Check(); err != nil {
 		t.Error(err)
 	}
+	o.Nodes, o.Waiting, o.Price, o.MaxPhi = 1, 1, 0, 0
+	if err := o.Check(); err != nil {
+		t.Error(err)
+	}
 	for _, serial := range []int{0, 1000} {
 		if _, err := Amdahl(MaxNodes-1, MaxNodes, bourse.MaxDuration, serial); err != nil {
 			t.Error(err)

@@ -25,6 +25,10 @@ func TestImage_WhatNoScheduleCouldHoldIsAnError(t *testing.T) {
 		"running is true at 10":                 func(m *Image) { m.Jobs[1].Running = true },
 		"running is false at 10":                func(m *Image) { m.Jobs[0].Running = false },
 		"version 0":                             func(m *Image) { m.Jobs[0].Version = 0 },
+		"price -0.000001, agreed 0":             func(m *Image) { m.Jobs[1].Price, m.Jobs[1].AgreedCost = -1, 0 },
+		"price 0, agreed -0.000001":             func(m *Image) { m.Jobs[1].Price, m.Jobs[1].AgreedCost = 0, -1 },
+		"times beyond":                          func(m *Image) { m.Jobs[1].AgreedReady = -1 << 60 },
+		"beyond":                                func(m *Image) { m.Jobs[1].AgreedDue = 1 << 61 },
 		"fix -2":                                func(m *Image) { m.Jobs[0].Fix = -2 },
 		"deadline":                              func(m *Image) { m.Jobs[0].SLA.Deadline = -5 },
 		"stands at 20, promised between 30":     func(m *Image) { m.Jobs[1].Ready = at(30) },
@@ -83,4 +87,34 @@ func FuzzRestore(f *testing.F) {
 			audit(t, s)
 		}
 	})
+}
+
+// The kinds of events are read as they are written, and others are refused.
+func TestEventKind_IsReadAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	for k := Fixed; k <= Ended; k++ {
+		text, err := k.MarshalText()
+		got := EventKind(99)
+		if again := got.UnmarshalText(text); err != nil || again != nil || got != k {
+			t.Errorf("%v is written as %q and read as %d: %v, %v", k, text, got, err, again)
+		}
+	}
+	var k EventKind
+	if err := k.UnmarshalText([]byte("begun")); err == nil || !strings.Contains(err.Error(), `"begun" is unknown; must be one of fixed, started, ended`) {
+		t.Error(err)
+	}
+}
+
+// A job that should have ended is said to run still.
+func TestAudit_AJobDoesNotRunAtItsEnd(t *testing.T) {
+	t.Parallel()
+	opt, m := held(t)
+	s, err := Restore(opt, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.now = s.running[0].end()
+	if err := s.Audit(); err == nil || !strings.Contains(err.Error(), "job 1 runs at 20") {
+		t.Error(err)
+	}
 }
