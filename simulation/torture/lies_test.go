@@ -1,0 +1,103 @@
+package torture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// Sites that lie about all that they say, alone and while brokers begin anew with disks of the
+// past, which have them list their legs, break nothing.
+func TestLies_BreakNothing(t *testing.T) {
+	t.Parallel()
+	faults := lyingFaults(15)
+	for i := range faults {
+		faults[i].Share = 1000
+	}
+	for i, name := range brokerNames {
+		faults = append(faults, sim.Fault{Kind: sim.OldJournal, Host: brokerID(name), At: start.Add(bourse.Duration(20+25*i) * bourse.Minute), For: 6 * bourse.Minute, Salt: uint64(10 + i)})
+	}
+	r := Run(15, Options{Faults: faults, Alone: true})
+	if r.Broken != nil {
+		t.Error(r.Broken)
+	}
+	if r.Struck[LyingSite] < 50 || r.Committed < 50 {
+		t.Errorf("%d lies, %d windows", r.Struck[LyingSite], r.Committed)
+	}
+}
+
+// One world of sixteen has sites that lie, and each lie differs from the truth.
+func TestLies_EachIsOne(t *testing.T) {
+	t.Parallel()
+	worlds := 0
+	for seed := range uint64(160) {
+		for _, f := range Faults(seed) {
+			if f.Kind == LyingSite {
+				worlds++
+				break
+			}
+		}
+	}
+	if worlds != 10 {
+		t.Errorf("%d of 160 worlds have sites that lie, want 10", worlds)
+	}
+	id := first(firstTx)
+	for _, truth := range []agents.Message{
+		agents.Held{Leg: id, Fare: bourse.Fare{Base: 5}}, agents.Confirmed{Leg: id}, agents.Released{Leg: id, Refund: 5}, agents.Degraded{Leg: id, Refund: 5, Penalty: 1},
+		agents.Settled{Leg: id, Charged: 5}, agents.Shifted{Leg: id, Start: 10, End: 20, Shifts: 1}, agents.Listing{Legs: []agents.ListedLeg{{Leg: id, State: bourse.Confirmed}}},
+	} {
+		w := newWorld(1, nil, sim.Options{})
+		about := map[bourse.LegID]bool{}
+		w.lied = func(_ agents.ID, leg bourse.LegID) { about[leg] = true }
+		seen := map[string]bool{}
+		for draw := range uint64(40) {
+			said, changed := w.lie("site:ash", draw<<20|draw<<28|7<<32, truth)
+			if !changed {
+				t.Fatalf("%s is said as it is", truth.Kind())
+			}
+			seen[describe(said)] = true
+		}
+		if seen[describe(truth)] && truth.Kind() != (agents.Degraded{}).Kind() {
+			t.Errorf("%s is said as it is, and counts as a lie", truth.Kind())
+		}
+		if !about[id] {
+			t.Errorf("%s: it is not noted what is lied about", truth.Kind())
+		}
+	}
+	if _, changed := newWorld(1, nil, sim.Options{}).lie("site:ash", 1, agents.Prepared{Leg: id}); changed {
+		t.Error("a message without figures is changed")
+	}
+}
+
+// What a broker must not believe is seen, also of a leg that is exempt.
+func TestGullible_WhatCannotBeIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	id := first(firstTx)
+	closed := bourse.LegClosed{Leg: id, Commit: true, Posted: 5}
+	limit := begins(firstTx)
+	limit.Limits[0] = 5
+	for name, c := range map[string]struct {
+		before []agents.Fact
+		f      agents.Fact
+		words  string
+	}{
+		"at its limit":           {[]agents.Fact{limit}, bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: 5}}, ""},
+		"above its limit":        {[]agents.Fact{limit}, bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: 5, Additive: 1}}, "its limit is"},
+		"below zero":             {[]agents.Fact{limit}, bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: -1, Additive: 1}}, "its limit is"},
+		"all back":               {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Refund: 5, Penalty: 50}, ""},
+		"more than all":          {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Refund: 6}, "brings back"},
+		"less than nothing":      {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Refund: -1}, "brings back"},
+		"a penalty without end":  {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Penalty: 51}, "brings back"},
+		"a penalty that is owed": {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Penalty: -1}, "brings back"},
+	} {
+		m := record(t, newMirror("broker:vo1"), c.before...)
+		_ = m.apply(c.f)
+		err := gullible(m, c.f)
+		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v, want %q", name, err, c.words)
+		}
+	}
+}
