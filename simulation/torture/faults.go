@@ -237,7 +237,7 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	case Forgery:
 		return w.forge(draw, from, to, m)
 	case LyingSite:
-		return w.lie(from, draw, m)
+		return w.lie(from, f.Size, draw, m)
 	}
 	switch m := m.(type) {
 	case agents.Offers:

@@ -16,29 +16,53 @@ import (
 // back more than it has cost.
 const LyingSite sim.Kind = "lying-site"
 
+// What a site lies about, as the Size of the fault.
+const (
+	ofAll    = iota
+	ofHolds  // prices and places of what it holds
+	ofEnds   // what comes of legs, and where they lie
+	ofLists  // what it carries
+	ofSomeOf // how many of those there are
+)
+
 // lyingFaults draws when which sites lie, from a stream of its own.
 func lyingFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamLies))
 	for range 8 {
-		list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 100 + r.IntN(400), Salt: 1 + r.Uint64N(1<<32),
+		list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 100 + r.IntN(900), Size: r.Int64N(ofSomeOf), Salt: 1 + r.Uint64N(1<<32),
 			At: start.Add(5*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute)))), For: bourse.Minute + bourse.Duration(r.Int64N(int64(12*bourse.Minute)))})
 	}
 	return list
 }
 
 // lie has a site's word to a broker be another.
-func (w *world) lie(site agents.ID, draw uint64, m agents.Message) (agents.Message, bool) {
+func (w *world) lie(site agents.ID, about int64, draw uint64, m agents.Message) (agents.Message, bool) {
 	much := bourse.Credits(1+draw>>32%1_000_000) * bourse.Credit
-	if list, ok := m.(agents.Listing); ok {
-		return w.falseListing(site, draw, list, much), true
-	}
-	id, _, ok := agents.SaidOfLeg(m)
-	if !ok {
-		return m, false
-	}
+	id, _, ofLeg := agents.SaidOfLeg(m)
+	var changed bool
 	switch x := m.(type) {
+	case agents.Listing:
+		if about == ofAll || about == ofLists {
+			return w.falseListing(site, draw, x, much), true
+		}
 	case agents.Held:
-		m = falseHeld(x, draw, much)
+		if changed = about == ofAll || about == ofHolds; changed {
+			m = falseHeld(x, draw, much)
+		}
+	default:
+		if ofLeg && (about == ofAll || about == ofEnds) {
+			m, changed = falseEnd(m, draw, much)
+		}
+	}
+	if changed {
+		w.lied(site, id)
+	}
+	return m, changed
+}
+
+// falseEnd is another price, refund, penalty or place than what is so.
+func falseEnd(m agents.Message, draw uint64, much bourse.Credits) (agents.Message, bool) {
+	switch x := m.(type) {
 	case agents.Confirmed:
 		x.Refund = much
 		m = x
@@ -58,7 +82,6 @@ func (w *world) lie(site agents.ID, draw uint64, m agents.Message) (agents.Messa
 	default:
 		return m, false
 	}
-	w.lied(site, id)
 	return m, true
 }
 
