@@ -17,7 +17,7 @@ func (c *checker) amnesia(id agents.ID, f bourse.Amnesia) error {
 	if f.Site == "" {
 		site = id
 	}
-	if len(f.Legs) > 0 && !c.past[site] && !c.past[id] && !c.liars[site] {
+	if len(f.Legs) > 0 && !c.past[site] && !c.past[id] && !c.liars[site] && !c.lives.about(f.Legs) {
 		return fmt.Errorf("I11: %s records an amnesia of %s, which has lost nothing", id, site)
 	}
 	return nil

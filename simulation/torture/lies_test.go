@@ -112,3 +112,24 @@ func TestGullible_WhatCannotBeIsNotBelieved(t *testing.T) {
 		}
 	}
 }
+
+// A broker that has taken on what a site has invented says so by an amnesia of its own. Of
+// anything else it has lost something, or says what is not so.
+func TestAmnesia_OfWhatASiteHasInvented(t *testing.T) {
+	t.Parallel()
+	check := newChecker(newWorld(1, nil, sim.Options{}))
+	named := bourse.Amnesia{Legs: []bourse.LegID{first(firstTx)}}
+	holds(t, "nobody has lied", check.amnesia("broker:vo1", named), "has lost nothing")
+	check.deceived("site:ash", first(firstTx))
+	holds(t, "of what is invented", check.amnesia("broker:vo1", named), "")
+	named.Legs = append(named.Legs, first(secondTx))
+	holds(t, "of more", check.amnesia("broker:vo1", named), "has lost nothing")
+}
+
+// A leader takes on what sites have invented as a broker alone does.
+func TestLies_ToABrokerOfReplicas(t *testing.T) {
+	t.Parallel()
+	if r := Run(47, Options{}); r.Broken != nil || r.Leaderships == 0 || r.Struck[LyingSite] == 0 {
+		t.Errorf("%d leaderships, %d lies: %v", r.Leaderships, r.Struck[LyingSite], r.Broken)
+	}
+}

@@ -16,6 +16,11 @@ type lives struct {
 	lied map[bourse.TxID]bool // a site has, about a leg of it
 }
 
+// about reports whether sites have lied about all transactions of some legs.
+func (v *lives) about(legs []bourse.LegID) bool {
+	return !slices.ContainsFunc(legs, func(id bourse.LegID) bool { return !v.lied[id.Tx] })
+}
+
 // lifeTold is what one life was told.
 type lifeTold struct {
 	life        uint64
