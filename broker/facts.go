@@ -293,6 +293,9 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 	switch {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
+		if !l.priced { // what its site has named was above the limit
+			mem.accounts.Shrink(f.Leg, f.Posted)
+		}
 		mem.accounts.Post(f.Leg)
 		if t.replaces() {
 			mem.replaceBy(t)

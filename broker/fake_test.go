@@ -334,6 +334,9 @@ func rareMessage(m agents.Message) string {
 	case agents.Answer:
 		return fmt.Sprintf("Answer %v %v", m.Leg, m.Verdict)
 	case agents.Noted:
+		if m.Shifts > 0 {
+			return fmt.Sprintf("Noted %v %s %d", m.Leg, m.Step, m.Shifts)
+		}
 		return fmt.Sprintf("Noted %v %s", m.Leg, m.Step)
 	case agents.List:
 		return fmt.Sprintf("List %d, known %v", m.Incarnation, m.Known)

@@ -62,3 +62,55 @@ func TestMove_IsNeverACheaperWayToCancel(t *testing.T) {
 		}
 	})
 }
+
+// The cluster's word of where a leg lies is heeded within the leg's window, for its length, and
+// in order. Row S81.
+func TestShift_OnlyWithinTheWindowAndInOrder(t *testing.T) {
+	t.Parallel()
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	s.say("broker:vo1", agents.Hold{Leg: id, What: window(2, 1000, 1100), Limit: 100 * bourse.Credit, For: bourse.Minute, Flex: bourse.Flex{Ready: 1_000_000, Due: 2_000_000}})
+	s.say("broker:vo1", agents.Confirm{Leg: id, DecidedBy: 1})
+	for _, c := range []struct {
+		from, to bourse.Time
+		shifts   uint32
+		want     bourse.Time
+	}{
+		{1_200_000, 1_300_000, 2, 1_200_000},
+		{900_000, 1_000_000, 3, 1_200_000},   // too early
+		{1_950_000, 2_050_000, 3, 1_200_000}, // too late
+		{1_400_000, 1_600_000, 3, 1_200_000}, // longer
+		{1_500_000, 1_600_000, 2, 1_200_000}, // that was another one
+		{1_500_000, 1_600_000, 1, 1_200_000}, // overtaken
+		{1_900_000, 2_000_000, 3, 1_900_000},
+	} {
+		s.say(theCluster, agents.ClusterMoved{Leg: id, Start: c.from, End: c.to, Shifts: c.shifts})
+		if l := s.site.legs[id]; l.What.Start != c.want || l.What.Duration() != 100*bourse.Second {
+			t.Errorf("after shift %d to [%v, %v) the leg lies at [%v, %v)", c.shifts, c.from, c.to, l.What.Start, l.What.End)
+		}
+	}
+}
+
+// A list brings the proof of each leg that may have to be asserted again: until it has ended.
+// Row S58.
+func TestList_BringsTheProofOfWhatHasNotEnded(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.Key = agents.DerivedKey(1, "north")
+	s := newStory(cfg, backfill.EASY, nil)
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	s.say("broker:vo1", agents.Hold{Leg: id, What: window(2, 100, 200), Limit: 100 * bourse.Credit, For: bourse.Minute})
+	s.say("broker:vo1", agents.Confirm{Leg: id, DecidedBy: 1})
+	lists := func(life uint32) int {
+		before := len(s.proofs[id])
+		s.say("broker:vo1", agents.List{Broker: "vo1", Incarnation: life, Nonce: 7})
+		return len(s.proofs[id]) - before
+	}
+	if n := lists(2); n != 1 || s.proofs[id][len(s.proofs[id])-1].State != bourse.Confirmed {
+		t.Errorf("%d proofs of a leg that waits, of %v", n, s.proofs[id])
+	}
+	s.advance(201 * bourse.Time(bourse.Second))
+	if n := lists(3); n != 0 {
+		t.Errorf("%d proofs of a leg that has ended", n)
+	}
+}

@@ -22,6 +22,10 @@ const aimedLegs = 8
 // too.
 var aimedStates = []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Prepared, bourse.Confirmed, bourse.Running}
 
+// ofMove, as the Share of such a fault, has it wait for a leg that is about to take the place of
+// another one.
+const ofMove = 1
+
 // legFaults draws the trouble of a seed, from a stream of its own. Its salt says which state
 // it waits for, and what strikes then.
 func legFaults(seed uint64) (list []sim.Fault) {
@@ -50,7 +54,11 @@ func (c *checker) aimedLegs(s *sim.Step) {
 			continue
 		}
 		c.w.legAims = slices.DeleteFunc(c.w.legAims, func(f sim.Fault) bool {
-			if f.Host != s.ID || aimedStates[f.Salt%uint64(len(aimedStates))] != leg.State {
+			at := aimedStates[f.Salt%uint64(len(aimedStates))] == leg.State
+			if f.Share == ofMove {
+				at = leg.Replaces != (bourse.LegID{}) && (leg.State == bourse.Held || leg.State == bourse.Prepared)
+			}
+			if f.Host != s.ID || !at {
 				return false
 			}
 			c.w.strikeAtLeg(f, leg)

@@ -8,16 +8,16 @@ import (
 )
 
 // amnesia exempts the legs that an agent says were forgotten, and holds it to
-// that: somebody must have lost something.
+// that: somebody must have lost something, or lied.
 func (c *checker) amnesia(id agents.ID, f bourse.Amnesia) error {
 	for _, leg := range f.Legs {
-		c.exempt[leg] = true
+		c.exempt[leg], c.named[leg] = true, true
 	}
 	site := siteID(f.Site)
 	if f.Site == "" {
 		site = id
 	}
-	if len(f.Legs) > 0 && !c.past[site] && !c.past[id] {
+	if len(f.Legs) > 0 && !c.past[site] && !c.past[id] && !c.liars[site] && !c.lives.about(f.Legs) {
 		return fmt.Errorf("I11: %s records an amnesia of %s, which has lost nothing", id, site)
 	}
 	return nil

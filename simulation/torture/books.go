@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -82,6 +83,52 @@ func (p *promised) clearAll(f bourse.TxBegun) {
 	for i := range f.Legs {
 		p.clear(bourse.LegID{Tx: f.Tx, Leg: i})
 	}
+}
+
+// payments is what a broker's record says that it has paid: what each leg has cost, less what came
+// back, and what all legs of a site have.
+type payments struct {
+	legs  map[bourse.LegID]bourse.Credits
+	sites map[string]bourse.Credits
+}
+
+func newPayments() payments {
+	return payments{map[bourse.LegID]bourse.Credits{}, map[string]bourse.Credits{}}
+}
+
+func (p *payments) add(site string, id bourse.LegID, amount bourse.Credits) {
+	p.legs[id] += amount
+	p.sites[site] += amount
+}
+
+// pays takes what a leg costs, what comes back of it, and what it has cost after all where it was
+// given up with its site.
+func (m *mirror) pays(f agents.Fact) {
+	site := func(id bourse.LegID) string {
+		if t := m.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Sites) {
+			return t.begun.Sites[id.Leg]
+		}
+		return ""
+	}
+	switch f := f.(type) {
+	case bourse.LegClosed:
+		m.paid.add(site(f.Leg), f.Leg, f.Posted)
+	case bourse.LegDone:
+		m.paid.add(site(f.Leg), f.Leg, -f.Refund-f.Penalty)
+	case bourse.ClaimSettled:
+		m.paid.add(site(f.Leg), f.Leg, f.Cost-m.paid.legs[f.Leg])
+	}
+}
+
+// hasPaid compares what a broker's ledger has paid each site with its record (I8).
+func (c *checker) hasPaid(b *broker.Broker, m *mirror) error {
+	for i := range c.w.sites {
+		name := c.w.sites[i].config.Name
+		if a := b.Ledger().Account(string(siteID(name))); a.Credit-a.Debit != m.paid.sites[name] {
+			return fmt.Errorf("I8: by its ledger %s has paid %s %v, by its record %v", m.id, name, a.Credit-a.Debit, m.paid.sites[name])
+		}
+	}
+	return nil
 }
 
 // nothingPending checks, at rest, that no money is reserved for what was begun

@@ -20,8 +20,10 @@ type checker struct {
 	order    []bourse.TxID // in which they were begun
 	legs     map[bourse.LegID]*legTruth
 	groups   map[string]map[string]bourse.Group
-	capped   map[string]bool       // brokers that cap the price of each node
-	exempt   map[bourse.LegID]bool // named by an amnesia
+	capped   map[string]bool              // brokers that cap the price of each node
+	exempt   map[bourse.LegID]bool        // named by an amnesia, or by a lost fact; see narrow
+	named    map[bourse.LegID]bool        // by an amnesia
+	vanished map[bourse.LegID]bourse.Time // of the world: when a fact of it was lost last
 	limits   map[limitKey]bourse.Time
 	moved    map[bourse.LegID]bourse.Time // of the world
 	begun    map[int]bourse.Time          // of the world: the present life of a process
@@ -31,6 +33,7 @@ type checker struct {
 	read     int                  // of its findings
 	replaced map[bourse.TxID]bool // a leg of it was moved
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
+	liars    map[agents.ID]bool   // sites that have said what is not so
 	talk     *talk
 	behind   *behind
 	lives    lives
@@ -86,8 +89,8 @@ type limitKey struct {
 func newChecker(w *world) *checker {
 	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
 		legs: map[bourse.LegID]*legTruth{}, groups: map[string]map[string]bourse.Group{},
-		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
-		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
+		exempt: map[bourse.LegID]bool{}, named: map[bourse.LegID]bool{}, vanished: map[bourse.LegID]bourse.Time{}, limits: map[limitKey]bourse.Time{},
+		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{}, liars: map[agents.ID]bool{},
 		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
 		replaced: map[bourse.TxID]bool{}, shifted: map[bourse.LegID]bourse.Time{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]bourse.Time{}}
 	sizes := map[string]int{}
@@ -98,7 +101,7 @@ func newChecker(w *world) *checker {
 	}
 	c.journals = invariant.New(sizes)
 	c.talk, c.behind = newTalk(c), newBehind(c)
-	c.lives.of = map[int]*lifeTold{}
+	c.lives.of, c.lives.lied = map[int]*lifeTold{}, map[bourse.TxID]bool{}
 	for i := range w.sites {
 		byName := map[string]bourse.Group{}
 		for _, g := range w.sites[i].config.Groups {
@@ -111,6 +114,7 @@ func newChecker(w *world) *checker {
 		c.capped[w.brokers[i].config.Name] = w.brokers[i].config.Algorithm.CapsPrice()
 	}
 	c.follow()
+	w.lied = c.deceived
 	w.After(func(s *sim.Step) {
 		if s.Died {
 			w.died(s.ID)

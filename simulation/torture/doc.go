@@ -12,7 +12,12 @@
 // In half of the worlds resource managers stand behind some sites (package manager).
 // What is true of those is held against the sites' records: manager.go.
 //
-// The checks believe no agent's own word. They see the facts that became
-// durable, the messages that left, and the accounts; what an agent forgets with
-// a disk of the past is exempt, and only that.
+// One world of sixteen has sites that lie (lies.go). In another one bounds are so low that
+// they are reached, moves are many, and a day and a half passes in the end, after which
+// nobody remembers anything (strained.go).
+//
+// The checks believe no agent's own word. They see the facts that became durable, the
+// messages that left, and the accounts. What an agent forgets with a disk of the past is
+// exempt, and at rest only where an amnesia has named it, or it had ended before anybody
+// could: all else has been found again by then.
 package torture

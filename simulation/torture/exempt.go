@@ -41,39 +41,60 @@ func (c *checker) forgotten(id bourse.TxID) bool {
 	return false
 }
 
-// forget exempts what lost facts name.
+// forget exempts what lost facts name, until it is seen whether anybody finds that out.
 func (c *checker) forget(id agents.ID, lost []agents.Fact) {
 	for _, f := range lost {
 		switch f := f.(type) {
 		case bourse.LegMoved:
-			c.exempt[f.Leg], c.lost[lostKey{id, f.Leg}] = true, true
+			c.vanish(f.Leg)
+			c.lost[lostKey{id, f.Leg}] = true
 		case bourse.LegShifted:
 			c.lost[lostKey{id, f.Leg}] = true
 		case bourse.LegRestored:
-			c.exempt[f.Was.Leg], c.lost[lostKey{id, f.Was.Leg}] = true, true
+			c.vanish(f.Was.Leg)
+			c.lost[lostKey{id, f.Was.Leg}] = true
 		case bourse.Tombstone:
-			c.exempt[f.Leg] = true
+			c.vanish(f.Leg)
 		case bourse.LegPriced:
-			c.exempt[f.Leg] = true
+			c.vanish(f.Leg)
 		case bourse.LegClosed:
-			c.exempt[f.Leg] = true
+			c.vanish(f.Leg)
 		case bourse.LegDone:
-			c.exempt[f.Leg] = true
+			c.vanish(f.Leg)
 		case bourse.TxBegun:
-			c.txs[f.Tx].exempt = true
-			for i := range f.Legs {
-				c.exempt[bourse.LegID{Tx: f.Tx, Leg: i}] = true
-			}
+			c.vanishAll(f.Tx)
 		case bourse.TxDecided:
-			if t := c.txs[f.Tx]; t != nil {
-				t.exempt = true
-				for i := range t.begun.Legs {
-					c.exempt[bourse.LegID{Tx: f.Tx, Leg: i}] = true
-				}
-			}
+			c.vanishAll(f.Tx)
 		}
 	}
 }
+
+func (c *checker) vanish(id bourse.LegID) { c.exempt[id], c.vanished[id] = true, c.w.Now() }
+
+func (c *checker) vanishAll(id bourse.TxID) {
+	if t := c.txs[id]; t != nil {
+		t.exempt = true
+		for i := range t.begun.Legs {
+			c.vanish(bourse.LegID{Tx: id, Leg: i})
+		}
+	}
+}
+
+// narrow leaves exempt, at rest, what an amnesia has named, and what had ended before anybody
+// could: all else that was lost has been found again by now, and both sides agree on it.
+func (c *checker) narrow() {
+	for id := range c.exempt {
+		if t := c.txs[id.Tx]; !c.named[id] && t != nil && id.Leg < len(t.begun.Legs) && t.begun.Legs[id.Leg].End > c.vanished[id].Add(unnamed) {
+			delete(c.exempt, id)
+		}
+	}
+	for _, t := range c.txs {
+		t.exempt = false
+	}
+}
+
+// unnamed is for how long after a loss a leg may not be named by who cannot know of the loss yet.
+const unnamed = 10 * bourse.Minute
 
 // parted exempts what the twin that is gone has recorded since they were one.
 func (c *checker) parted(kept, gone int) {

@@ -19,6 +19,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	if err := m.apply(f); err != nil && !c.excused(f) {
 		return err
 	}
+	if err := gullible(m, f); err != nil {
+		return err
+	}
 	c.clusterFact(s, f)
 	if err := c.verified(s, m, f); err != nil {
 		return err
@@ -42,11 +45,15 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		}
 		return c.siteMove(s, m, was, f)
 	case bourse.LegRestored:
-		c.exempt[f.Was.Leg] = true
+		c.exempt[f.Was.Leg], c.named[f.Was.Leg] = true, true
 		return c.restored(s.ID, f)
 	case bourse.Amnesia:
 		return c.amnesia(s.ID, f)
 	case bourse.LegAdopted:
+		if c.liars[siteID(f.Site)] {
+			c.deceived(siteID(f.Site), f.Leg)
+			return nil
+		}
 		return c.amnesia(s.ID, bourse.Amnesia{Legs: []bourse.LegID{f.Leg}})
 	case bourse.TxReversed:
 		return c.reversed(f)

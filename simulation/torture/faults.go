@@ -24,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, SlowDisk, MemberReplaced), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, LyingSite, SlowDisk, MemberReplaced), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -56,7 +56,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery {
+		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery || k == LyingSite {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -69,6 +69,12 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed), discoveryFaults(seed))
 	if mortal(seed) {
 		others = append(others, machineFaults(seed)...)
+	}
+	if narrow(seed) {
+		others = append(others, narrowFaults(seed)...)
+	}
+	if lying(seed) {
+		others = append(others, lyingFaults(seed)...)
 	}
 	list = append(list, slices.DeleteFunc(others, func(f sim.Fault) bool { return len(only) > 0 && !slices.Contains(only, f.Kind) })...)
 	slices.SortStableFunc(list, func(a, b sim.Fault) int { return int(a.At - b.At) })
@@ -227,8 +233,11 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	if int(draw>>8%1000) >= f.Share {
 		return m, false
 	}
-	if f.Kind == Forgery {
+	switch f.Kind {
+	case Forgery:
 		return w.forge(draw, from, to, m)
+	case LyingSite:
+		return w.lie(from, f.Size, draw, m)
 	}
 	switch m := m.(type) {
 	case agents.Offers:

@@ -52,6 +52,12 @@ func (c *checker) budget(b *broker.Broker, m *mirror) error {
 	if a.Debit+a.PendingDebit > a.Credit {
 		return fmt.Errorf("I8: %s has spent %v and reserved %v of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
 	}
+	if x := b.Ledger().Account("overdraft"); x.Debit > b.Budget() {
+		return fmt.Errorf("B99: the overdraft of %s has paid %v, its budget is %v", a.Name, x.Debit, b.Budget())
+	}
+	if err := c.hasPaid(b, m); err != nil {
+		return err
+	}
 	if a.PendingDebit != m.promised.sum {
 		return fmt.Errorf("I8: the ledger of %s has %v pending, the record %v", a.Name, a.PendingDebit, m.promised.sum)
 	}

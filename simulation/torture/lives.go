@@ -12,7 +12,13 @@ import (
 // lives is what the present life of each broker's process has been told by the
 // sites that it asked at its beginning: by that it is held to what it decides.
 type lives struct {
-	of map[int]*lifeTold // by process
+	of   map[int]*lifeTold    // by process
+	lied map[bourse.TxID]bool // a site has, about a leg of it
+}
+
+// about reports whether sites have lied about all transactions of some legs.
+func (v *lives) about(legs []bourse.LegID) bool {
+	return !slices.ContainsFunc(legs, func(id bourse.LegID) bool { return !v.lied[id.Tx] })
 }
 
 // lifeTold is what one life was told.
@@ -45,8 +51,8 @@ func (v *lives) step(s *sim.Step, m *mirror) error {
 		return nil
 	}
 	if x, ok := s.Message.(agents.Listing); ok && x.Incarnation == l.incarnation && !x.Refusal.Refused() && !l.sites[s.From] && !s.Died {
-		l.take(s.From, x)
-		if err := l.adopted(s.ID, m); err != nil {
+		l.take(s.From, x, v.lied)
+		if err := l.adopted(s, m, v.lied); err != nil {
 			return err
 		}
 	}
@@ -163,10 +169,13 @@ func asks(m agents.Message) bool {
 	return known && p.Class == agents.Request
 }
 
-// take takes in the first Listing of a site.
-func (l *lifeTold) take(site agents.ID, x agents.Listing) {
+// take takes in the first Listing of a site, but for what it has lied about.
+func (l *lifeTold) take(site agents.ID, x agents.Listing, lied map[bourse.TxID]bool) {
 	l.sites[site] = true
 	for i := range x.Legs {
+		if lied[x.Legs[i].Leg.Tx] {
+			continue
+		}
 		if paid(x.Legs[i].State) {
 			l.took[x.Legs[i].Leg.Tx] = true
 		}
@@ -176,14 +185,19 @@ func (l *lifeTold) take(site agents.ID, x agents.Listing) {
 	}
 }
 
-// adopted checks B55 once all sites have listed, and none that never was is waited for.
-func (l *lifeTold) adopted(id agents.ID, m *mirror) error {
+// adopted checks B55 once all sites have listed, and none that never was is waited for. Where one
+// has lied, prices that nobody could have paid may have been disowned (B99), with whatever else
+// the account does not cover beside them.
+func (l *lifeTold) adopted(s *sim.Step, m *mirror, lied map[bourse.TxID]bool) error {
 	if len(l.sites) < len(siteNames) || m.fenced || m.member[siteName(ghostID)] {
 		return nil
 	}
+	if len(lied) > 0 && slices.ContainsFunc(s.Facts, func(f agents.Fact) bool { _, no := f.(bourse.LegsDisowned); return no }) {
+		return nil
+	}
 	for i := range l.legs {
-		if leg := l.legs[i].Leg; m.txs[leg.Tx] == nil {
-			return fmt.Errorf("B55: all sites have listed, leg %v is %v, and %s has no record of it", leg, l.legs[i].State, id)
+		if leg := l.legs[i].Leg; m.txs[leg.Tx] == nil && !lied[leg.Tx] {
+			return fmt.Errorf("B55: all sites have listed, leg %v is %v, and %s has no record of it", leg, l.legs[i].State, s.ID)
 		}
 	}
 	return nil

@@ -50,6 +50,7 @@ type mirror struct {
 	undone    map[bourse.LegID]bool // it ended after its job was given up
 
 	promised promised
+	paid     payments
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
 }
 
@@ -129,7 +130,7 @@ func (m *mirror) reset() {
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
 	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
-	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
+	m.jobs, m.promised, m.paid = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}, newPayments()
 	m.fenced, m.over, m.barred, m.member = false, 0, false, map[string]bool{}
 	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
 }
@@ -152,6 +153,7 @@ func (m *mirror) apply(f agents.Fact) error {
 	m.facts = append(m.facts, f)
 	defer m.gives(f)
 	m.wished(f)
+	m.pays(f)
 	return cmp.Or(m.ofSite(f), m.ofLife(f), m.ofTx(f), m.ofLeg(f))
 }
 

@@ -126,7 +126,7 @@ func (x *taking) siteRefused(r agents.Refused) {
 	case bourse.Conflict:
 		x.take("S6")
 	case bourse.QueueFull:
-		x.take("S10")
+		x.take(map[bool]string{true: "S73", false: "S10"}[x.crowded(r.Leg.Tx.Broker)])
 	case bourse.Invalid:
 		x.take("S72")
 	case bourse.NoCluster:
@@ -255,6 +255,17 @@ func (x *taking) siteRepeats() {
 			x.takeIf(len(x.step.Facts) == 0, "S89")
 		}
 	}
+}
+
+// crowded reports whether half of what a site may remember is a broker's, or all of it anybody's.
+func (x *taking) crowded(broker string) bool {
+	most, of := x.c.siteConfig(x.step.ID).MaxKept, 0
+	for id := range x.m.legs {
+		if id.Tx.Broker == broker {
+			of++
+		}
+	}
+	return most > 0 && (len(x.m.legs) >= most || 2*of >= most)
 }
 
 // promises reports whether the step is of a site whose cluster makes promises.

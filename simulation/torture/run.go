@@ -3,6 +3,7 @@ package torture
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 
 	"github.com/bourse-grid/bourse"
@@ -111,6 +112,8 @@ func (c *checker) run(opt Options) error {
 	if err := c.runQuiet(end.Add(calm)); err != nil {
 		return err
 	}
+	wide := maps.Clone(c.exempt)
+	c.narrow()
 	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
 		return err
 	}
@@ -123,7 +126,7 @@ func (c *checker) run(opt Options) error {
 	if err := c.verifiedTogether(); err != nil {
 		return err
 	}
-	if err := c.history.Check(func(id bourse.LegID) bool { return c.exempt[id] || c.forgotten(id.Tx) }); err != nil {
+	if err := c.history.Check(func(id bourse.LegID) bool { return wide[id] || c.forgotten(id.Tx) }); err != nil {
 		return err
 	}
 	if err := c.replicasAtRest(); err != nil {
@@ -131,6 +134,14 @@ func (c *checker) run(opt Options) error {
 	}
 	if len(c.w.managers) > 0 {
 		if err := c.w.Run(end.Add(calm + leisure)); err != nil {
+			return err
+		}
+	}
+	if narrow(c.w.seed) && len(c.w.managers) == 0 {
+		if err := c.w.Run(end.Add(calm + aDayAndAHalf)); err != nil {
+			return err
+		}
+		if err := c.forgottenAtLast(); err != nil {
 			return err
 		}
 	}

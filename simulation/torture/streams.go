@@ -23,4 +23,7 @@ const (
 	streamManager       = 12 // and the next two: one for each site
 	streamManagerFaults = 13 // shared with the manager of the second site
 	streamWork          = 14 // shared with the manager of the third site
+	streamNarrow        = 18
+	streamNarrowFaults  = 19
+	streamLies          = 20
 )

@@ -59,6 +59,7 @@ type world struct {
 	faults  []sim.Fault
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
+	lied    func(site agents.ID, leg bourse.LegID) // of which it has just lied
 
 	replicas       int                  // that hold each broker; 0: it is alone
 	groups         map[agents.ID]*group // by their brokers
@@ -108,6 +109,7 @@ func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.faults, w.managers = faults, map[agents.ID]*manager.Manager{}
+	w.lied = func(agents.ID, bourse.LegID) {}
 	w.groups, w.forgot, w.struckReplicas = map[agents.ID]*group{}, map[agents.ID]*member{}, map[sim.Kind]int{}
 	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Agent{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, streamWorld))
@@ -118,6 +120,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.brokers = append(w.brokers, drawVO(r, name))
 	}
 	w.drawPromises(rand.New(rand.NewPCG(seed, streamPromises)))
+	if narrow(seed) {
+		w.drawNarrow()
+	}
 	kinds, _ := managedKinds(seed)
 	for i, k := range kinds {
 		w.sites[i].kind = k

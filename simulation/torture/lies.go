@@ -1,0 +1,158 @@
+package torture
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// LyingSite is a site that says of legs what is not so: prices above the limit, places that were
+// not asked for, refunds above the price, and lists of what was never sold. What it has lied
+// about is exempt from what both sides must agree on. What its broker makes of that is not: by the
+// broker's own record no leg costs more than its limit, lies outside of its window, or brings
+// back more than it has cost.
+const LyingSite sim.Kind = "lying-site"
+
+// What a site lies about, as the Size of the fault.
+const (
+	ofAll    = iota
+	ofHolds  // prices and places of what it holds
+	ofEnds   // what comes of legs, and where they lie
+	ofLists  // what it carries
+	ofSomeOf // how many of those there are
+)
+
+// lyingFaults draws when which sites lie, from a stream of its own.
+func lyingFaults(seed uint64) (list []sim.Fault) {
+	r := rand.New(rand.NewPCG(seed, streamLies))
+	for range 8 {
+		list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 100 + r.IntN(900), Size: r.Int64N(ofSomeOf), Salt: 1 + r.Uint64N(1<<32),
+			At: start.Add(5*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute)))), For: bourse.Minute + bourse.Duration(r.Int64N(int64(12*bourse.Minute)))})
+	}
+	return list
+}
+
+// lie has a site's word to a broker be another.
+func (w *world) lie(site agents.ID, about int64, draw uint64, m agents.Message) (agents.Message, bool) {
+	much := bourse.Credits(1+draw>>32%1_000_000) * bourse.Credit
+	id, _, ofLeg := agents.SaidOfLeg(m)
+	var changed bool
+	switch x := m.(type) {
+	case agents.Listing:
+		if about == ofAll || about == ofLists {
+			return w.falseListing(site, draw, x, much), true
+		}
+	case agents.Held:
+		if changed = about == ofAll || about == ofHolds; changed {
+			m = falseHeld(x, draw, much)
+		}
+	default:
+		if ofLeg && (about == ofAll || about == ofEnds) {
+			m, changed = falseEnd(m, draw, much)
+		}
+	}
+	if changed {
+		w.lied(site, id)
+	}
+	return m, changed
+}
+
+// falseEnd is another price, refund, penalty or place than what is so.
+func falseEnd(m agents.Message, draw uint64, much bourse.Credits) (agents.Message, bool) {
+	switch x := m.(type) {
+	case agents.Confirmed:
+		x.Refund = much
+		m = x
+	case agents.Released:
+		x.Refund = []bourse.Credits{much, -much}[draw>>20%2]
+		m = x
+	case agents.Degraded:
+		x.Refund, x.Penalty = []bourse.Credits{x.Refund, much, -much}[draw>>20%3], []bourse.Credits{x.Penalty, much, -much}[draw>>24%3]
+		m = x
+	case agents.Settled:
+		x.Charged = []bourse.Credits{much, -much}[draw>>20%2]
+		m = x
+	case agents.Shifted:
+		by := []bourse.Duration{bourse.Minute, -10 * bourse.Hour, bourse.Day}[draw>>20%3]
+		x.Start, x.End, x.Shifts = x.Start.Add(by), x.End.Add(by), x.Shifts+uint32(draw>>24%3)
+		m = x
+	default:
+		return m, false
+	}
+	return m, true
+}
+
+// falseHeld is a leg held at another price or place.
+func falseHeld(m agents.Held, draw uint64, much bourse.Credits) agents.Held {
+	switch draw >> 20 % 4 {
+	case 0:
+		m.Fare.Base += much
+	case 1:
+		m.Fare.Base = -much
+	case 2:
+		m.Start, m.End = m.Start.Add(bourse.Day), m.End.Add(bourse.Day)
+	default:
+		m.End++
+	}
+	return m
+}
+
+// falseListing is a list with a leg twice, at another price, with more to give back, or of a
+// transaction that there never was; of another broker, too.
+func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much bourse.Credits) agents.Listing {
+	invent := agents.ListedLeg{Leg: bourse.LegID{Tx: bourse.TxID{Broker: brokerNames[draw>>4%3], Incarnation: max(m.Incarnation, 2) - 1, Nonce: draw, Seq: 1 + draw>>8%1000}, Leg: int(draw >> 16 % 4)},
+		What: bourse.Leg{Group: "g1", Nodes: 1, Start: start.Add(storm), End: start.Add(storm + bourse.Hour)}, Job: "mine", User: "ana", Version: 1,
+		State: []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed, bourse.Settled}[draw>>20%4], Fare: bourse.Fare{Base: much >> (draw >> 24 % 24)}, Limit: much, Left: bourse.Hour}
+	w.lied(site, invent.Leg)
+	list := []agents.ListedLeg{invent}
+	for i, l := range m.Legs {
+		switch (draw>>28 + uint64(i)) % 5 {
+		case 0: // at another price
+			l.Fare.Base += much
+			w.lied(site, l.Leg)
+		case 1: // twice, and the second time another one
+			w.lied(site, l.Leg)
+			list = append(list, l)
+			l.State = bourse.Cancelled
+		case 2:
+			l.Refund, l.Penalty = much, much
+			w.lied(site, l.Leg)
+		}
+		list = append(list, l)
+	}
+	m.Legs = list
+	return m
+}
+
+// gullible checks that a broker does not believe what cannot be, whoever has said it: by its own
+// record a leg costs no more than its limit, brings back no more than it has cost, and ten times
+// that as a penalty at most.
+func gullible(m *mirror, f agents.Fact) error {
+	switch f := f.(type) {
+	case bourse.LegPriced:
+		t := m.txs[f.Leg.Tx]
+		if t == nil || f.Leg.Leg >= len(t.begun.Limits) {
+			return nil
+		}
+		if limit := t.begun.Limits[f.Leg.Leg]; f.Fare.Base < 0 || f.Fare.Additive < 0 || f.Fare.Total() > limit {
+			return fmt.Errorf("I10: %s takes leg %v for held at %v, its limit is %v", m.id, f.Leg, f.Fare, limit)
+		}
+	case bourse.LegDone:
+		posted := m.closed[f.Leg].Posted
+		if f.Refund < 0 || f.Refund > posted || f.Penalty < 0 || f.Penalty > posted.Times(mostPenalty) {
+			return fmt.Errorf("I8: by the record of %s leg %v cost %v, and brings back %v and a penalty of %v", m.id, f.Leg, posted, f.Refund, f.Penalty)
+		}
+	}
+	return nil
+}
+
+// mostPenalty is how many times the price of a leg its penalty may be.
+const mostPenalty = 10
+
+// deceived takes note that a site lies about a leg.
+func (c *checker) deceived(site agents.ID, id bourse.LegID) {
+	c.exempt[id], c.named[id], c.lives.lied[id.Tx], c.liars[site] = true, true, true, true
+}

@@ -1,0 +1,112 @@
+package torture
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/sites"
+)
+
+// In a narrow world bounds are reached, moves are many, and after a day and a half nobody
+// remembers anything of it.
+func TestNarrow_BoundsAreReachedAndAllIsForgotten(t *testing.T) {
+	t.Parallel()
+	rows := map[string]int{}
+	for _, seed := range []uint64{7, 23} {
+		r := Run(seed, Options{Alone: true})
+		if r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+		for row, n := range r.Rows {
+			rows[row] += n
+		}
+	}
+	for row, least := range map[string]int{"S10": 5, "S57": 20, "S73": 50, "B125": 5, "B28": 5} {
+		if rows[row] < least {
+			t.Errorf("row %s is taken %d times, want %d", row, rows[row], least)
+		}
+	}
+}
+
+// What was lost is exempt at rest only if an amnesia has named it, or if it had ended before
+// anybody could.
+func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end    bourse.Time
+		named  bool
+		exempt bool
+	}{
+		"found again":        {start.Add(bourse.Hour), false, false},
+		"named":              {start.Add(bourse.Hour), true, true},
+		"ended by then":      {start, false, true},
+		"ended soon after":   {start.Add(unnamed), false, true},
+		"ended, and named":   {start, true, true},
+		"not quite so soon":  {start.Add(unnamed + 1), false, false},
+		"long after, named":  {start.Add(bourse.Day), true, true},
+		"long after, unsaid": {start.Add(bourse.Day), false, false},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		f := begins(firstTx)
+		f.Legs[0].End = c.end
+		check.txs[firstTx] = &txTruth{begun: f}
+		check.forget("broker:vo1", []agents.Fact{f})
+		if !check.forgotten(firstTx) || !check.exempt[first(firstTx)] {
+			t.Errorf("%s: it is held to what was lost at once", name)
+		}
+		if c.named {
+			check.past["broker:vo1"] = true
+			holds(t, name, check.amnesia("broker:vo1", bourse.Amnesia{Legs: []bourse.LegID{first(firstTx)}}), "")
+		}
+		check.narrow()
+		if check.exempt[first(firstTx)] != c.exempt || check.forgotten(firstTx) != c.exempt {
+			t.Errorf("%s: exempt %t, forgotten %t, want %t", name, check.exempt[first(firstTx)], check.forgotten(firstTx), c.exempt)
+		}
+	}
+}
+
+// What somebody remembers after a day, or has on its way still, is seen.
+func TestForgottenAtLast_NobodyRemembersAnything(t *testing.T) {
+	t.Parallel()
+	world := func() (*checker, *mirror) {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		if err := check.w.Run(start); err != nil {
+			t.Fatal(err)
+		}
+		for i := range check.w.sites {
+			check.process(i, siteID(check.w.sites[i].config.Name))
+		}
+		return check, check.procs[0]
+	}
+	check, _ := world()
+	holds(t, "nothing", check.sitesForget(), "")
+	check, m := world()
+	m.set(bourse.LegMoved{Leg: first(firstTx), State: bourse.Settled})
+	holds(t, "a leg", check.sitesForget(), "S57: after a day "+string(m.id))
+}
+
+// A site is at its bound when half of what it may remember is one broker's, or all of it anybody's.
+func TestRows_ASiteIsCrowdedByOneBrokerOrByAll(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		most, own, others int
+		want              bool
+	}{{0, 9, 9, false}, {10, 4, 3, false}, {10, 5, 0, true}, {10, 2, 8, true}, {10, 2, 7, false}} {
+		w := newWorld(1, nil, sim.Options{})
+		w.sites[0].config = sites.Config{Name: siteNames[0], MaxKept: c.most}
+		m := newMirror(siteID(siteNames[0]))
+		for i := range c.own + c.others {
+			id := first(bourse.TxID{Broker: "vo1", Seq: uint64(i)})
+			if i >= c.own {
+				id.Tx.Broker = "vo2"
+			}
+			m.set(bourse.LegMoved{Leg: id, State: bourse.Settled})
+		}
+		x := taking{rows: newRows(), c: &checker{w: w}, m: m, step: &sim.Step{ID: m.id}}
+		if got := x.crowded("vo1"); got != c.want {
+			t.Errorf("%d legs of its own and %d of others, of %d: %t", c.own, c.others, c.most, got)
+		}
+	}
+}
