@@ -22,7 +22,8 @@ type caller struct {
 	addr string    // "": it has not said
 	id   uint64    // of its session
 	upto uint64    // how far this process has taken what it sends
-	due  bool      // not yet acknowledged
+	said uint64    // how far that is acknowledged
+	due  bool      // an acknowledgement is
 	at   time.Time // when it was last heard
 }
 
@@ -81,14 +82,33 @@ func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 	c.asked[question{p.GetEnvelope().GetTrace(), s.addr}] = now
 }
 
+// An acknowledgement alone costs both ends as much as an answer does. So it waits a
+// moment for something that goes the same way and is then carried with it, unless the
+// sender waits for it: a session begins with a single parcel under way.
+const (
+	ackDelay = 20 * time.Millisecond
+	ackEvery = linkWindow / 4 // parcels that are taken and not acknowledged
+)
+
 // took notes that a parcel has been taken and must be acknowledged.
 func (n *links) took(from agents.ID, p *wire.Parcel) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if c := n.from[from]; c != nil {
-		if s := c.of(p.Session); s != nil {
-			s.upto, s.due = max(s.upto, p.Seq), true
-		}
+	c := n.from[from]
+	if c == nil {
+		return
+	}
+	s := c.of(p.Session)
+	if s == nil {
+		return
+	}
+	s.upto, s.due = max(s.upto, p.Seq), true
+	switch {
+	case p.Seq == 1 || s.upto-s.said >= ackEvery:
+		n.acknowledgeSoon()
+	case !n.ackSet:
+		n.ackSet = true
+		n.ackTimer.Reset(ackDelay)
 	}
 }
 
@@ -115,7 +135,7 @@ func (c *callers) process(p *wire.Parcel, now time.Time) *caller {
 		}
 	}
 	if s.id != p.Session {
-		s.id, s.upto, s.due = p.Session, 0, false
+		s.id, s.upto, s.said, s.due = p.Session, 0, 0, false
 	}
 	return s
 }
@@ -187,18 +207,22 @@ func (n *links) forget(now time.Time) {
 	}
 }
 
-// acknowledge sends what acknowledgements are due: at once when there is little
-// to do, several parcels by one when there is much.
+// acknowledge sends what acknowledgements are due and have found no company.
 func (n *links) acknowledge() {
 	for {
 		select {
 		case <-n.wake:
+			n.carryAcks(n.acks())
 		case <-n.done:
+			n.carryAcks(n.acks())
 			return
 		}
-		for _, d := range n.acks() {
-			n.lane.carry(d.addr, d.ack)
-		}
+	}
+}
+
+func (n *links) carryAcks(list []ackTo) {
+	for _, d := range list {
+		n.lane.carry(d.addr, d.ack)
 	}
 }
 
@@ -212,16 +236,35 @@ type ackTo struct {
 func (n *links) acks() (list []ackTo) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.ackSet = false
 	for from, c := range n.from {
-		for _, s := range c.list {
-			addr := s.addr
-			if m, known := n.directory.Find(from); known && addr == "" {
-				addr = m.Address
-			}
-			if s.due && addr != "" && n.lane.ready(addr) {
-				s.due = false
-				list = append(list, ackTo{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
-			}
+		list = n.acksTo(list, from, c)
+	}
+	return list
+}
+
+// acksWith are those that can go with what is sent to an agent.
+func (n *links) acksWith(to agents.ID) []ackTo {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c := n.from[to]; c != nil {
+		return n.acksTo(nil, to, c)
+	}
+	return nil
+}
+
+func (n *links) acksTo(list []ackTo, from agents.ID, c *callers) []ackTo {
+	for _, s := range c.list {
+		if !s.due {
+			continue
+		}
+		addr := s.addr
+		if m, known := n.directory.Find(from); known && addr == "" {
+			addr = m.Address
+		}
+		if addr != "" && n.lane.ready(addr) {
+			s.due, s.said = false, s.upto
+			list = append(list, ackTo{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
 		}
 	}
 	return list

@@ -29,6 +29,9 @@ type links struct {
 	aside map[place]*link // for answers to where the peer is not meant to be
 	from  map[agents.ID]*callers
 
+	ackTimer *time.Timer // wakes who acknowledges
+	ackSet   bool
+
 	clock *clocks // who is asked what time it is, and what others are answered; nil: nobody
 
 	wake chan struct{} // an acknowledgement is due
@@ -69,8 +72,11 @@ type PeerStats struct {
 
 // newLinks makes links without a carrier, which is set before the first use.
 func newLinks(d *Directory, deliver func(*wire.Envelope) bool, l zerolog.Logger) *links {
-	return &links{directory: d, deliver: deliver, log: l, to: map[agents.ID]*link{}, aside: map[place]*link{}, from: map[agents.ID]*callers{},
+	n := &links{directory: d, deliver: deliver, log: l, to: map[agents.ID]*link{}, aside: map[place]*link{}, from: map[agents.ID]*callers{},
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
+	n.ackTimer = time.AfterFunc(time.Hour, n.acknowledgeSoon)
+	n.ackTimer.Stop()
+	return n
 }
 
 func (n *links) start(lane carrier) {
@@ -95,6 +101,7 @@ func (n *links) Send(to agents.ID, e *wire.Envelope) {
 		n.drop(&n.count.large, to, e, "the message is larger than any process takes")
 		return
 	}
+	n.carryAcks(n.acksWith(to))
 	if len(askers) == 0 {
 		n.hand(n.link(to), m, e, size, now)
 	}
@@ -212,7 +219,6 @@ func (n *links) parcel(p *wire.Parcel) {
 	}
 	n.count.taken.Add(1)
 	n.took(from, p)
-	n.acknowledgeSoon()
 }
 
 // acknowledgeSoon has the sender of acknowledgements look now.
@@ -312,6 +318,7 @@ func (n *links) moved(m Member) {
 // stop ends the work of the links, not the carrier's.
 func (n *links) stop() {
 	close(n.done)
+	n.ackTimer.Stop()
 	n.ends.Wait()
 }
 
