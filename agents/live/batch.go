@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bourse-grid/bourse"
@@ -11,13 +12,13 @@ import (
 // batch is what came of the steps since the last sync. It is released when its facts
 // are durable. While no fact waits, nothing waits and the batch is empty.
 type batch struct {
-	begun  time.Time
-	steps  int
-	facts  []stamped
-	sends  []agents.Send
-	alarms []agents.Alarm
-	views  []*view
-	marked bool // a commit is in the mailbox
+	steps   int
+	facts   []stamped
+	sends   []agents.Send
+	alarms  []agents.Alarm
+	views   []*view
+	marked  time.Time // when a commit was put into the mailbox; 0: none is there
+	lingers bool      // one comes by the timer
 }
 
 // stamped is a fact and when it was recorded.
@@ -37,9 +38,6 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 		if e := l.log.Debug(); e != nil {
 			e.Str("fact", f.Kind()).Str("trace", agents.Trace(m)).Msg("recorded")
 		}
-		if len(b.facts) == 0 {
-			b.begun = time.Now()
-		}
 		b.facts = append(b.facts, stamped{now, f})
 	}
 	l.count.facts.Add(uint64(len(l.out.Facts)))
@@ -51,15 +49,38 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 	b.steps++
 	b.sends = append(b.sends, l.out.Sends...)
 	b.alarms = append(b.alarms, l.out.Alarms...)
-	if !b.marked {
-		b.marked = true
-		l.post(commit{})
-	}
 	opt := &l.host.opt
-	if b.steps >= opt.BatchSteps || len(b.facts) >= opt.BatchFacts || time.Since(b.begun) >= opt.BatchDelay {
+	switch late := now.Add(bourse.Duration(opt.Linger.Milliseconds())); {
+	case b.steps >= opt.BatchSteps || len(b.facts) >= opt.BatchFacts || !b.marked.IsZero() && time.Since(b.marked) >= opt.BatchDelay:
 		l.commit()
+	case len(b.sends) > 0 || slices.ContainsFunc(l.out.Alarms, func(a agents.Alarm) bool { return a.At < late }):
+		l.mark()
+	default:
+		l.linger()
 	}
 	return nil
+}
+
+// mark has the batch committed behind all messages that wait now.
+func (l *life) mark() {
+	if l.batch.marked.IsZero() {
+		l.batch.marked = time.Now()
+		l.post(commit{})
+	}
+}
+
+// linger has a batch from which nothing follows yet committed a little later: what comes
+// until then shares the sync.
+func (l *life) linger() {
+	b := &l.batch
+	if !b.marked.IsZero() || b.lingers {
+		return
+	}
+	if b.lingers = true; l.lingering == nil {
+		l.lingering = time.AfterFunc(l.host.opt.Linger, func() { l.post(commit{}) })
+	} else {
+		l.lingering.Reset(l.host.opt.Linger)
+	}
 }
 
 // commit makes the batch durable and releases it: facts to the watchers, then messages,
@@ -86,6 +107,9 @@ func (l *life) commit() {
 		v.run(l.host.clock.now(), l.agent)
 	}
 	*b = batch{facts: agents.Emptied(b.facts), sends: agents.Emptied(b.sends), alarms: agents.Emptied(b.alarms), views: agents.Emptied(b.views), marked: b.marked}
+	if l.lingering != nil {
+		l.lingering.Stop()
+	}
 	if l.journal.Since() >= uint64(l.host.opt.SnapshotEvery) {
 		l.image()
 	}

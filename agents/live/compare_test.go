@@ -146,7 +146,8 @@ func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 	give(t, h, 1)
 	stop(t, h)
 
-	_, vo, begun := beginning(t, memory, "broker:vo", &journal.Memory{}, right, time.Minute)
+	broker, vo, begun := beginning(t, memory, "broker:vo", &journal.Memory{}, right, time.Minute)
+	defer stop(t, broker)
 	if err := <-begun; err != nil { // it has no fact yet
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
@@ -49,7 +50,8 @@ type Guard struct {
 	now      func() time.Time
 	limiter  logLimiter
 	conns    connBound
-	life     atomic.Uint64 // of the process, once it has begun
+	take     func(proto.Message) // what may pass
+	life     atomic.Uint64       // of the process, once it has begun
 
 	mu      sync.Mutex
 	refused map[Cause]uint64
@@ -94,7 +96,8 @@ func newGuard(self agents.ID, l zerolog.Logger, now func() time.Time) *Guard {
 // Transport returns the credentials and interceptors for both ends.
 func (g *Guard) Transport() Transport {
 	t := Transport{
-		begin: g.life.Store,
+		begin:   g.life.Store,
+		deliver: func(take func(proto.Message)) { g.take = take },
 		Dial: []grpc.DialOption{
 			grpc.WithTransportCredentials(&guardedCredentials{g}),
 			grpc.WithChainStreamInterceptor(g.dialled),
@@ -178,7 +181,8 @@ func (g *Guard) end(b *Breach) error {
 	return status.Error(code, b.Error())
 }
 
-// guardedStream is what the remote reads of a peer.
+// guardedStream is what the remote reads of a peer. Of what the peer sends that is its
+// greetings: messages are delivered here, for the remote would read them all once more.
 type guardedStream struct {
 	grpc.ServerStream
 	guard  *Guard
@@ -187,7 +191,7 @@ type guardedStream struct {
 	greets int
 }
 
-// RecvMsg returns the next message that may pass. It waits where the peer sends
+// RecvMsg delivers the next message that may pass. It waits where the peer sends
 // faster than it may.
 func (s *guardedStream) RecvMsg(m any) error {
 	g := s.guard
@@ -206,33 +210,41 @@ func (s *guardedStream) RecvMsg(m any) error {
 	if !ok {
 		return g.end(&Breach{Cause: BadType, Peer: s.peer.name, What: fmt.Sprintf("a %T comes by its stream", m)})
 	}
-	size, breach := s.check(msg)
+	in, breach := s.check(msg)
 	if breach != nil {
 		return g.end(breach)
 	}
-	wait, tooLong := s.rate.take(g.now(), size)
+	wait, tooLong := s.rate.take(g.now(), in.cost)
 	if tooLong {
 		return g.end(&Breach{Cause: TooMuch, Peer: s.peer.name, What: fmt.Sprintf("it has sent more than %d messages or %d MiB a second for %v; it may come back in %v", rateMessages, rateBytes>>20, ratePatience, ratePenalty)})
 	}
-	return pause(s.Context(), wait)
+	if err := pause(s.Context(), wait); err != nil {
+		return err
+	}
+	for _, m := range in.list {
+		g.take(m)
+	}
+	return nil
 }
 
-// check holds one message of the stream against what may pass.
-func (s *guardedStream) check(m *remote.RemoteMessage) (cost, *Breach) {
+// check holds one message of the stream against what may pass, and leaves nothing of a
+// batch in it.
+func (s *guardedStream) check(m *remote.RemoteMessage) (admitted, *Breach) {
 	switch t := m.GetMessageType().(type) {
 	case *remote.RemoteMessage_ConnectRequest:
 		if s.greets++; s.greets > 1 || t.ConnectRequest.GetServerConnection() == nil {
-			return cost{}, &Breach{Cause: BadGreeting, Peer: s.peer.name, What: "it greets twice, or as no server"}
+			return admitted{}, &Breach{Cause: BadGreeting, Peer: s.peer.name, What: "it greets twice, or as no server"}
 		}
-		return cost{messages: 1}, nil
+		return admitted{cost: cost{messages: 1}}, nil
 	case *remote.RemoteMessage_MessageBatch:
-		size, left, breach := s.guard.batch(s.peer, t.MessageBatch)
+		in, left, breach := s.guard.batch(s.peer, t.MessageBatch)
 		for _, b := range left {
 			s.guard.refuse(b)
 		}
-		return size, breach
+		t.MessageBatch.Envelopes = nil
+		return in, breach
 	}
-	return cost{}, &Breach{Cause: BadType, Peer: s.peer.name, What: "it sends what is neither a greeting nor a batch"}
+	return admitted{}, &Breach{Cause: BadType, Peer: s.peer.name, What: "it sends what is neither a greeting nor a batch"}
 }
 
 // pause waits, unless the connection ends meanwhile.

@@ -35,12 +35,18 @@ var (
 	linkTypes  = parcelType[:strings.LastIndexByte(parcelType, '.')+1] // of this build and newer ones
 )
 
-// batch holds a batch against what its sender may send. Envelopes of a type
+// admitted is what may pass of a batch.
+type admitted struct {
+	cost
+	list []proto.Message
+}
+
+// batch reads a batch and holds it against what its sender may send. Envelopes of a type
 // that is new are taken out of it and returned; whatever else is wrong is a
 // breach, and nothing of the batch may be used.
-func (g *Guard) batch(p peer, b *remote.MessageBatch) (size cost, left []*Breach, breach *Breach) {
-	refuse := func(c Cause, format string, args ...any) (cost, []*Breach, *Breach) {
-		return cost{}, nil, &Breach{c, p.name, fmt.Sprintf(format, args...)}
+func (g *Guard) batch(p peer, b *remote.MessageBatch) (in admitted, left []*Breach, breach *Breach) {
+	refuse := func(c Cause, format string, args ...any) (admitted, []*Breach, *Breach) {
+		return admitted{}, nil, &Breach{c, p.name, fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case len(b.Envelopes) > maxBatch || len(b.TypeNames) > maxKinds || len(b.Targets) > maxKinds:
@@ -62,32 +68,45 @@ func (g *Guard) batch(p peer, b *remote.MessageBatch) (size cost, left []*Breach
 	for _, e := range b.Envelopes {
 		name, breach := form(p, b, e)
 		if breach != nil {
-			return cost{}, nil, breach
+			return admitted{}, nil, breach
 		}
-		switch name {
-		case parcelType:
-			breach = g.parcel(p, e.MessageData)
-		case ackType:
-			breach = garbled(p, e.MessageData, &wire.Ack{})
-		case asksType:
-			breach = g.asksClock(p, e.MessageData)
-		case tellsType:
-			breach = g.tellsClock(p, e.MessageData)
-		default:
+		m, breach := g.read(p, name, e.MessageData)
+		if breach != nil {
+			return admitted{}, nil, breach
+		}
+		if m == nil {
 			left = append(left, &Breach{NewType, p.name, "a message of type " + show(name) + " is left out: this build does not know it"})
 			continue
 		}
-		if breach != nil {
-			return cost{}, nil, breach
-		}
-		size.messages++
-		size.bytes += len(e.MessageData)
+		in.messages++
+		in.bytes += len(e.MessageData)
+		in.list = append(in.list, m)
 		keep = append(keep, e)
 	}
-	size.messages += len(left)
+	in.messages += len(left)
 	clear(b.Envelopes[len(keep):])
 	b.Envelopes = keep
-	return size, left, nil
+	return in, left, nil
+}
+
+// read reads one message and holds it against its sender; nil if this build does not
+// know the type.
+func (g *Guard) read(p peer, name string, data []byte) (proto.Message, *Breach) {
+	switch name {
+	case parcelType:
+		m := &wire.Parcel{}
+		return m, g.parcel(p, data, m)
+	case ackType:
+		m := &wire.Ack{}
+		return m, garbled(p, data, m)
+	case asksType:
+		m := &wire.ClockRequest{}
+		return m, g.asksClock(p, data, m)
+	case tellsType:
+		m := &wire.ClockReply{}
+		return m, g.tellsClock(p, data, m)
+	}
+	return nil, nil
 }
 
 // form holds the frame of one envelope of a batch against that of links, and
@@ -116,11 +135,10 @@ func garbled(p peer, data []byte, m proto.Message) *Breach {
 }
 
 // parcel holds an envelope against its sender.
-func (g *Guard) parcel(p peer, data []byte) *Breach {
+func (g *Guard) parcel(p peer, data []byte, m *wire.Parcel) *Breach {
 	if len(data) > wire.MaxMessage+parcelExtra {
 		return &Breach{TooLarge, p.name, fmt.Sprintf("a parcel of %d bytes; at most %d are taken", len(data), wire.MaxMessage)}
 	}
-	m := &wire.Parcel{}
 	if b := garbled(p, data, m); b != nil {
 		return b
 	}
@@ -134,8 +152,7 @@ func (g *Guard) parcel(p peer, data []byte) *Breach {
 }
 
 // asksClock holds a question for the time against its sender.
-func (g *Guard) asksClock(p peer, data []byte) *Breach {
-	m := &wire.ClockRequest{}
+func (g *Guard) asksClock(p peer, data []byte, m *wire.ClockRequest) *Breach {
 	if b := garbled(p, data, m); b != nil {
 		return b
 	}
@@ -146,8 +163,7 @@ func (g *Guard) asksClock(p peer, data []byte) *Breach {
 }
 
 // tellsClock holds an answer to such a question against its sender.
-func (g *Guard) tellsClock(p peer, data []byte) *Breach {
-	m := &wire.ClockReply{}
+func (g *Guard) tellsClock(p peer, data []byte, m *wire.ClockReply) *Breach {
 	if b := garbled(p, data, m); b != nil {
 		return b
 	}

@@ -35,11 +35,13 @@ type Options struct {
 	// Mailbox beyond it. The beginning of a life and alarms always find room.
 	Mailbox int
 	// BatchSteps, BatchFacts and BatchDelay end a batch of steps that wait for one
-	// sync, whichever comes first: 256 steps, 4096 facts, 2 ms. A batch ends
-	// earlier when all messages that waited at its beginning are handled.
+	// sync, whichever comes first: 256 steps, 4096 facts, and 2 ms since something waits for
+	// it. A batch ends earlier when all messages are handled that waited then. Facts for
+	// which no message, view or alarm waits linger: they wait that long for others, 10 ms.
 	BatchSteps int
 	BatchFacts int
 	BatchDelay time.Duration
+	Linger     time.Duration
 	// SnapshotEvery is after how many facts a journal begins anew with an image:
 	// 100000.
 	SnapshotEvery int
@@ -75,6 +77,9 @@ func (o *Options) defaults() {
 	if o.BatchDelay == 0 {
 		o.BatchDelay = 2 * time.Millisecond
 	}
+	if o.Linger == 0 {
+		o.Linger = 10 * time.Millisecond
+	}
 	if o.Ahead == 0 {
 		o.Ahead = bourse.Minute
 	}
@@ -97,7 +102,7 @@ var (
 )
 
 // Host runs agents, each as an actor: one message at a time, in the order of its
-// mailbox. All methods may be called by anybody at any time.
+// mailbox. All methods may be called by anybody at any time. Stop frees what it holds.
 type Host struct {
 	opt    Options
 	log    zerolog.Logger
@@ -236,8 +241,10 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	case h.lives[l.id] != nil:
 		return errNoSecond
 	}
-	props := actor.PropsFromFunc(l.receive, actor.WithSupervisor(noRestart))
+	l.turns = newSteady()
+	props := actor.PropsFromFunc(l.receive, actor.WithSupervisor(noRestart), actor.WithDispatcher(l.turns))
 	if l.pid, err = h.system.Root.SpawnNamed(props, string(l.id)); err != nil {
+		l.turns.stop()
 		return err
 	}
 	h.lives[l.id] = l
@@ -322,6 +329,9 @@ func (h *Host) Stop(ctx context.Context) error {
 	workers := h.drivers()
 	h.mu.Unlock()
 	defer h.endAllAsks()
+	for _, id := range ids {
+		defer h.lives[id].turns.stop()
+	}
 	for _, w := range workers {
 		close(w.end)
 		defer w.cancel()

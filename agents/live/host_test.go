@@ -482,9 +482,10 @@ func TestHost_ImagesKeepJournalsShort(t *testing.T) {
 	if err != nil || j.Since() != 5 || j.Facts() != 95 {
 		t.Errorf("%d of %d facts to replay, %v", j.Since(), j.Facts(), err)
 	}
-	_, p := hosting(t, disk, Options{})
+	again, p := hosting(t, disk, Options{})
 	if p.sum != 190 || p.added != 95 {
 		t.Errorf("replayed %d in %d", p.sum, p.added)
 	}
 	stop(t, h)
+	stop(t, again)
 }

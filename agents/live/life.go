@@ -21,6 +21,7 @@ type life struct {
 	host    *Host
 	id      agents.ID
 	pid     *actor.PID
+	turns   *steady
 	log     zerolog.Logger
 	count   counters
 	waiting atomic.Int64  // messages in the mailbox
@@ -36,18 +37,19 @@ type life struct {
 	ended    error // why there are none any more
 
 	// Of the actor.
-	agent    agents.Durable
-	journal  *journal.Journal
-	out      agents.Outbox
-	batch    batch
-	alarms   alarms
-	timer    *time.Timer
-	rings    bourse.Time // when the timer is to go off; 0: it does not
-	handled  letter      // the last one, for a panic's report
-	stepping bool        // the agent has it in hand
-	broken   quarantine
-	limiter  logLimiter
-	over     error // nothing is handled any more, and why
+	agent     agents.Durable
+	journal   *journal.Journal
+	out       agents.Outbox
+	batch     batch
+	lingering *time.Timer // for the batch
+	alarms    alarms
+	timer     *time.Timer
+	rings     bourse.Time // when the timer is to go off; 0: it does not
+	handled   letter      // the last one, for a panic's report
+	stepping  bool        // the agent has it in hand
+	broken    quarantine
+	limiter   logLimiter
+	over      error // nothing is handled any more, and why
 }
 
 // What lies in a mailbox, beside *view.
@@ -60,7 +62,8 @@ type (
 	}
 	// ring says that alarms are due: those among the first so many that were set.
 	ring uint64
-	// commit stands behind all messages that waited when a batch began.
+	// commit stands behind all messages that waited when something was to follow from a
+	// batch, or comes by its timer.
 	commit struct{}
 	// halt ends the life.
 	halt struct{ done chan error }
@@ -191,7 +194,7 @@ func (l *life) receive(ctx actor.Context) {
 	case ring:
 		l.ring(m)
 	case commit:
-		l.batch.marked = false
+		l.batch.marked = time.Time{}
 		l.commit()
 	case *view:
 		l.waiting.Add(-1)
@@ -292,8 +295,10 @@ func (l *life) fail(err error) {
 // end releases what the life holds.
 func (l *life) end(why error) {
 	l.over = why
-	if l.timer != nil {
-		l.timer.Stop()
+	for _, t := range []*time.Timer{l.timer, l.lingering} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 	for _, v := range l.batch.views {
 		v.answer(why)

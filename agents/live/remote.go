@@ -30,7 +30,8 @@ type Transport struct {
 	Dial   []grpc.DialOption
 	Server []grpc.ServerOption
 
-	begin func(life uint64) // says which life this process is
+	begin   func(life uint64)         // says which life this process is
+	deliver func(func(proto.Message)) // says who takes what comes in
 	// call asks which life of an agent answers at its address: see Guard.call.
 	// nil: nobody can be identified, and gossip is believed.
 	call func(context.Context, Member) (life uint64, err error)
@@ -39,9 +40,10 @@ type Transport struct {
 // plain reports whether nothing secures the connections.
 func (t Transport) plain() bool { return len(t.Dial) == 0 || len(t.Server) == 0 }
 
-// inbox is the name of the one actor of a process that others send to. The
-// actor system that the network reaches holds no other, so that no peer can name
-// an agent of the host, let alone stop it.
+// inbox is the name that others send to. No actor has it: the guard delivers what comes
+// for it. The actor system that the network reaches holds none but the remote's own, and
+// the guard lets through no other name, so that no peer can name an agent of the host, let
+// alone stop it.
 const inbox = "bourse"
 
 // writers is the actor of Proto.Actor's remote whose children write to peers.
@@ -53,7 +55,11 @@ const (
 	remoteMessage = 2 * wire.MaxMessage // bytes of one gRPC message: a batch of parcels
 	remoteBatch   = 64                  // parcels or acknowledgements in a batch
 	remoteQueue   = 4096                // slots made ready for each peer's writer
-	remoteInbox   = 256                 // messages waiting for the inbox; then the connections wait
+
+	// remoteWindow is how many bytes of a connection may be unread. A window that
+	// gRPC adapts costs a ping and its answer for each message that comes alone, which is
+	// three writes in place of one.
+	remoteWindow = 1 << 20
 )
 
 // remoteCarrier carries messages by Proto.Actor's remote.
@@ -71,8 +77,8 @@ type remoteCarrier struct {
 	dead   atomic.Uint64 // messages that Proto.Actor could not get rid of
 }
 
-// startRemote listens. take is called with each message that comes in, one after
-// the other; broken with the address of a peer whose connection has ended.
+// startRemote listens. take is called with each message that comes in, those of one
+// connection one after the other; broken with the address of a peer whose connection has ended.
 func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take func(proto.Message), broken func(addr string)) (*remoteCarrier, error) {
 	host, port, err := freePort(listen)
 	if err != nil {
@@ -87,14 +93,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 	c := &remoteCarrier{system: newActorSystem(l), asks: t.call}
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.remote = remote.NewRemote(c.system, remoteConfig(host, port, advertise, t))
-	props := actor.PropsFromFunc(func(ctx actor.Context) {
-		if m, ok := ctx.Message().(proto.Message); ok {
-			take(m)
-		}
-	}, actor.WithMailbox(actor.Bounded(remoteInbox)))
-	if _, err := c.system.Root.SpawnNamed(props, inbox); err != nil {
-		return nil, fmt.Errorf("inbox: %w", err)
-	}
+	t.deliver(take)
 	c.events = c.system.EventStream.Subscribe(func(event any) {
 		switch e := event.(type) {
 		case *remote.EndpointTerminatedEvent:
@@ -144,6 +143,7 @@ func newActorSystem(l zerolog.Logger) *actor.ActorSystem {
 
 func remoteConfig(host string, port int, advertise string, t Transport) *remote.Config {
 	dial := append([]grpc.DialOption{
+		grpc.WithStaticStreamWindowSize(remoteWindow), grpc.WithStaticConnWindowSize(remoteWindow),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(remoteMessage), grpc.MaxCallSendMsgSize(remoteMessage)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
@@ -151,6 +151,7 @@ func remoteConfig(host string, port int, advertise string, t Transport) *remote.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 2 * time.Second, PermitWithoutStream: true}),
 	}, t.Dial...)
 	server := append([]grpc.ServerOption{
+		grpc.StaticStreamWindowSize(remoteWindow), grpc.StaticConnWindowSize(remoteWindow),
 		grpc.MaxRecvMsgSize(remoteMessage), grpc.MaxSendMsgSize(remoteMessage),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),

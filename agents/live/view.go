@@ -89,6 +89,7 @@ func (l *life) look(v *view) {
 		l.lookInside(v)
 	case len(l.batch.facts) > 0:
 		l.batch.views = append(l.batch.views, v)
+		l.mark()
 	default:
 		v.run(l.host.clock.now(), l.agent)
 	}
