@@ -2,38 +2,45 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"time"
 )
 
+// smallHeap is how large a small heap may become before it is collected.
+const smallHeap = 24 << 20
+
 // gcPercent is how much the heap of an agent's process may grow between two
-// collections, unless GOGC is set. Most of an agent's data lives long and it makes
-// little garbage, so saving memory matters more than the collector's time. That holds
-// for large heaps above all: 0.1 s for a collection of 100 MB is cheap for every 25 MB of
-// garbage, whereas a quarter of a small heap fills up at once.
+// collections, unless GOGC is set, when so many bytes are live; 0: that is not known.
+// Most of an agent's data lives long and it makes little garbage, so saving memory
+// matters more than the collector's time. That holds for large heaps above all: 0.1 s for
+// a collection of 100 MB is cheap for every 25 MB of garbage. Half of a few megabytes
+// fills up at once, ten times a second under load.
 func gcPercent(live uint64) int {
-	if live > 64<<20 {
+	switch {
+	case live > 64<<20:
 		return 25
+	case live == 0 || live >= smallHeap*2/3:
+		return 50
 	}
-	return 50
+	return min(400, int(smallHeap*100/live)-100)
 }
 
-// tuneCollector sets the percentage by the present size of the heap, now and every minute.
+// tuneCollector sets the percentage by what the last collection has left, after each
+// collection, until ctx is done.
 func tuneCollector(ctx context.Context) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	every := time.NewTicker(time.Minute)
-	defer every.Stop()
-	for set := 0; ; {
+	set := 0
+	var tune func()
+	tune = func() {
 		metrics.Read(live)
 		if p := gcPercent(live[0].Value.Uint64()); p != set {
 			set = p
 			debug.SetGCPercent(p)
 		}
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
+		if ctx.Err() == nil {
+			runtime.AddCleanup(&struct{ _ [16]byte }{}, func(struct{}) { tune() }, struct{}{})
 		}
 	}
+	tune()
 }
