@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bourse-grid/bourse"
@@ -16,6 +17,7 @@ type leadership struct {
 	since   uint64   // the last entry before it: later facts are its own
 	effects []effect // what steps did to the world and is not let out yet, in order
 	waiting int      // bytes proposed for them
+	lingers bool     // facts of the last of them are not proposed yet
 	leaves  bool     // it hands over: see passes
 	passed  uint64   // to whom it has been handed in vain, or is just now
 
@@ -28,14 +30,17 @@ type leadership struct {
 // changed by another leader since; so a majority must have confirmed after the step
 // that this one leads.
 type effect struct {
-	index  uint64 // the last entry of that step, or before it
+	index  uint64 // the last entry of that step, or before it; lingering: it has none yet
 	bytes  int    // of its entries
 	read   uint64 // 0: no confirmation is needed
 	at     bourse.Time
-	facts  []agents.Fact // where somebody is told of those that are committed
+	facts  []agents.Fact
 	sends  []agents.Send
 	alarms []agents.Alarm
 }
+
+// lingering is the index of an effect whose facts are not proposed yet.
+const lingering = math.MaxUint64
 
 // asks reports whether a confirmation is needed that nobody has asked for, and none
 // is under way.
@@ -56,7 +61,8 @@ func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
 	r.leadership = leadership{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.leadership.asked, heard: r.leadership.asked}
 	r.change = change{}
 	r.won++
-	r.stepInner(now, r.cfg.Group, agents.Started{Nonce: nonceOf(r.nonce, r.leadership.term)})
+	r.stepInner(now, r.cfg.Group, agents.Started{Nonce: nonceOf(r.nonce, r.leadership.term)}, out)
+	r.propose()
 }
 
 // nonceOf tells the leaderships of one process from each other, as its nonce tells it from
@@ -80,29 +86,62 @@ func (r *Replica) stepDown(now bourse.Time) {
 	r.heard, r.tries = now, 0
 }
 
-// stepInner hands the inner agent a message and proposes what it records.
-func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message) {
+// stepInner hands the inner agent a message and proposes what it records: at once if
+// something follows from it, else with what comes within Linger.
+func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	var box agents.Outbox
-	before := r.log.last() // nothing is under way that is not there
 	r.inner.Step(now, from, m, &box)
-	entries, size := r.propose(now, box.Facts)
-	e := effect{index: before + entries, bytes: size, at: now, sends: box.Sends, alarms: box.Alarms}
-	if r.cfg.Committed != nil {
-		e.facts = box.Facts
-	}
-	if entries == 0 && len(e.sends) > 0 {
-		e.read = r.leadership.asked + 1
-	}
-	if entries == 0 && len(e.sends) == 0 && len(e.alarms) == 0 {
+	if len(box.Facts) == 0 && len(box.Sends) == 0 && len(box.Alarms) == 0 {
 		return
 	}
-	r.leadership.effects = append(r.leadership.effects, e)
-	r.leadership.waiting += size
+	g := &r.leadership
+	g.effects = append(g.effects, effect{index: lingering, at: now, facts: box.Facts, sends: box.Sends, alarms: box.Alarms})
+	late := now.Add(r.cfg.Linger)
+	switch {
+	case len(box.Sends) > 0, len(box.Facts) == 0 && !g.lingers, slices.ContainsFunc(box.Alarms, func(a agents.Alarm) bool { return a.At < late }):
+		r.propose()
+	case !g.lingers:
+		g.lingers = true
+		out.Alarm(late, lingered{g.term})
+	}
 }
 
-// propose proposes the facts of a step, in as many entries as they need: an agent can
-// go on from any of them, as from a torn journal.
-func (r *Replica) propose(now bourse.Time, facts []agents.Fact) (entries uint64, size int) {
+// lingered is the alarm by which facts are proposed from which nothing has followed.
+type lingered struct{ term uint64 }
+
+// Kind names the alarm.
+func (lingered) Kind() string { return "ReplicaLingered" }
+
+// propose proposes the facts of the last effects, in as many entries as they need: an
+// agent can go on from any of them, as from a torn journal.
+func (r *Replica) propose() {
+	g := &r.leadership
+	g.lingers = false
+	begin := len(g.effects)
+	for begin > 0 && g.effects[begin-1].index == lingering {
+		begin--
+	}
+	list := g.effects[begin:]
+	if len(list) == 0 {
+		return
+	}
+	before := r.log.last() // nothing is under way that is not there
+	entries, size := r.proposeFacts(list)
+	for i := range list {
+		e := &list[i]
+		e.index = before + entries
+		if entries == 0 && len(e.sends) > 0 {
+			e.read = g.asked + 1
+		}
+		if r.cfg.Committed == nil {
+			e.facts = nil
+		}
+	}
+	list[len(list)-1].bytes = size
+	g.waiting += size
+}
+
+func (r *Replica) proposeFacts(list []effect) (entries uint64, size int) {
 	var lines []byte
 	flush := func() {
 		if len(lines) == 0 {
@@ -113,17 +152,19 @@ func (r *Replica) propose(now bourse.Time, facts []agents.Fact) (entries uint64,
 		}
 		entries, size, lines = entries+1, size+len(lines), nil
 	}
-	for _, f := range facts {
-		from := len(lines)
-		with, err := r.cfg.Codec.Append(lines, now, f)
-		if err != nil {
-			panic(fmt.Sprintf("replica: fact %s cannot be written: %v", f.Kind(), err))
-		}
-		if lines = with; from > 0 && len(lines) > r.cfg.EntryBytes {
-			last := slices.Clone(lines[from:])
-			lines = lines[:from:from]
-			flush()
-			lines = last
+	for i := range list {
+		for _, f := range list[i].facts {
+			from := len(lines)
+			with, err := r.cfg.Codec.Append(lines, list[i].at, f)
+			if err != nil {
+				panic(fmt.Sprintf("replica: fact %s cannot be written: %v", f.Kind(), err))
+			}
+			if lines = with; from > 0 && len(lines) > r.cfg.EntryBytes {
+				last := slices.Clone(lines[from:])
+				lines = lines[:from:from]
+				flush()
+				lines = last
+			}
 		}
 	}
 	flush()
@@ -136,7 +177,7 @@ func (r *Replica) release(out *agents.Outbox) {
 	n := 0
 	for n < len(g.effects) && g.effects[n].index <= r.applied && g.effects[n].read <= g.heard {
 		e := &g.effects[n]
-		for _, f := range e.facts {
+		for _, f := range e.facts { // none, where nobody is told
 			r.cfg.Committed(e.at, f)
 		}
 		out.Sends = append(out.Sends, e.sends...)
@@ -168,7 +209,7 @@ func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 	case r.full():
 		out.Alarm(now.Add(r.cfg.Heartbeat), a)
 	default:
-		r.stepInner(now, r.cfg.Group, a.m)
+		r.stepInner(now, r.cfg.Group, a.m, out)
 	}
 }
 
@@ -178,7 +219,7 @@ func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch {
 	case r.leadership.on && !r.full():
-		r.stepInner(now, from, m)
+		r.stepInner(now, from, m, out)
 	case r.cfg.Answers(m):
 		r.redirect(from, out)
 	}
@@ -192,8 +233,9 @@ func (r *Replica) confirm(from agents.ID, out *agents.Outbox) {
 		r.redirect(from, out)
 		return
 	}
-	r.leadership.effects = append(r.leadership.effects, effect{index: r.log.last(), read: r.leadership.asked + 1,
+	r.leadership.effects = append(r.leadership.effects, effect{index: lingering,
 		sends: []agents.Send{{To: from, Message: agents.ReplicaConfirmed{}}}})
+	r.propose()
 }
 
 // redirect tells who asks where the leader is, as far as that is known: nowhere, if

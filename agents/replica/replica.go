@@ -57,6 +57,10 @@ type Config struct {
 	// times k later; it must be more than a message and two syncs take.
 	Heartbeat, Silence, Stagger bourse.Duration
 
+	// Linger is how long facts wait for others, before they are proposed, for which no
+	// message and no alarm waits: 10 ms.
+	Linger bourse.Duration
+
 	// EntryBytes is how large an entry may be, unless it is of one fact: 1 MiB.
 	EntryBytes int
 	// WaitingBytes and WaitingSteps bound what has been proposed and is not committed: 16
@@ -84,7 +88,7 @@ func (c *Config) defaults() {
 	for _, d := range []struct {
 		v *bourse.Duration
 		d bourse.Duration
-	}{{&c.Heartbeat, 100}, {&c.Silence, bourse.Second}, {&c.Stagger, 200}} {
+	}{{&c.Heartbeat, 100}, {&c.Silence, bourse.Second}, {&c.Stagger, 200}, {&c.Linger, 10}} {
 		if *d.v == 0 {
 			*d.v = d.d
 		}
@@ -173,6 +177,10 @@ func (r *Replica) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 		r.leadership.leaves = r.leadership.on
 	case alarmOf:
 		r.alarm(now, m, out)
+	case lingered:
+		if r.leadership.on && m.term == r.leadership.term {
+			r.propose()
+		}
 	default:
 		r.input(now, from, m, out)
 	}

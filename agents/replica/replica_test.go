@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -466,3 +467,70 @@ func (o *operator) Step(now bourse.Time, _ agents.ID, m agents.Message, out *age
 type again struct{}
 
 func (again) Kind() string { return "again" }
+
+// Facts from which nothing follows wait for others, and are proposed before those, or
+// after Linger.
+func TestReplica_FactsFromWhichNothingFollowsLinger(t *testing.T) {
+	t.Parallel()
+	h := elected()
+	before := h.log.last()
+	due := agents.Alarm{At: h.now.Add(h.cfg.Linger), Message: lingered{h.log.term}}
+	for n := range 2 {
+		h.step("client:1", knock{})
+		if len(h.out.Sends) > 0 || h.log.last() != before || (len(h.out.Alarms) == 1) != (n == 0) {
+			t.Fatalf("knock %d: %v sent, %d entries, alarms %v", n, h.out.Sends, h.log.last()-before, h.out.Alarms)
+		}
+		if n == 0 && h.out.Alarms[0] != due {
+			t.Errorf("it waits for %v", h.out.Alarms[0])
+		}
+	}
+	h.step("client:1", write{1, 7})
+	var kinds []string
+	for _, e := range h.log.after(before) {
+		for line := range bytes.Lines(e.GetData()) {
+			_, f, err := h.cfg.Codec.Decode(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds = append(kinds, f.Kind())
+		}
+	}
+	if !slices.Equal(kinds, []string{"rang", "rang", "changed", "noted"}) {
+		t.Errorf("proposed %q", kinds)
+	}
+	h.acknowledged()
+	before = h.log.last()
+	h.step("client:1", knock{})
+	h.step(h.Self(), due.Message)
+	if h.log.last() != before+1 {
+		t.Errorf("%d entries after it lingered", h.log.last()-before)
+	}
+}
+
+// What lingers is seen by nobody and in no image, and is forgotten with the leadership.
+func TestReplica_WhatLingersIsNotCommitted(t *testing.T) {
+	t.Parallel()
+	h := elected()
+	h.step("client:1", knock{})
+	h.compactNow()
+	again := begin(1, nil)
+	again.log.install(h.log.base)
+	again.rebuild(again.log.baseIndex())
+	if n := again.Inner().(*register).rung; n != 0 {
+		t.Errorf("%d lie in an image", n)
+	}
+	h.step("operator:view#1", agents.ReplicaConfirm{})
+	if list := h.others(); len(list) > 0 || h.Inner().(*register).rung != 1 {
+		t.Errorf("%v: who has looked is told before a majority has it", list)
+	}
+	h.acknowledged()
+	if list := h.others(); len(list) > 0 { // it left with the first acknowledgement
+		t.Errorf("%v", list)
+	}
+	h.step("client:1", knock{})
+	h.says(3, &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), Term: new(uint64(9))})
+	if n := h.Inner().(*register).rung; n != 1 || h.leadership.on {
+		t.Errorf("who leads no more has %d", n)
+	}
+	h.step(h.Self(), lingered{2})
+}

@@ -35,12 +35,14 @@ type (
 		Write    bool
 	}
 	ringing struct{ N int }
+	knock   struct{} // nothing follows from it
 )
 
 func (write) Kind() string   { return "write" }
 func (read) Kind() string    { return "read" }
 func (reply) Kind() string   { return "reply" }
 func (ringing) Kind() string { return "ringing" }
+func (knock) Kind() string   { return "knock" }
 
 // Its facts.
 type (
@@ -91,6 +93,8 @@ func (g *register) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 		}
 		do(rang{})
 		out.Alarm(now.Add(2000), m)
+	case knock:
+		do(rang{})
 	case write:
 		if g.done[from] < m.N {
 			do(changed{from, m.N, m.Value})

@@ -145,16 +145,21 @@ func (r *Replica) compact() {
 	if !long(1) {
 		return
 	}
-	if r.leadership.on && r.applied < r.log.last() && !long(2) {
+	if r.ahead() && !long(2) {
 		return
 	}
 	r.compactNow()
 }
 
+// ahead reports whether the inner agent knows of facts that are not committed.
+func (r *Replica) ahead() bool {
+	return r.leadership.on && (r.applied < r.log.last() || r.leadership.lingers)
+}
+
 // compactNow makes an image of what is applied.
 func (r *Replica) compactNow() {
 	inner := r.inner
-	if r.leadership.on && r.applied < r.log.last() {
+	if r.ahead() {
 		inner = r.made(r.applied)
 	}
 	r.log.compact(r.imageOf(inner), r.cfg.CompactEntries/2, r.cfg.CompactBytes/2)
