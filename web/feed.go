@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -184,6 +185,10 @@ func (f *feed) show(some []fact) {
 			f.again()
 		}
 	}
+	if !slices.ContainsFunc(some, func(x fact) bool { return tells(x.fact) }) {
+		f.stir()
+		return
+	}
 	turns := make([]Turn, 0, len(some))
 	ctx, stop := context.WithTimeout(f.base, f.opt.Limits.Wait)
 	defer stop()
@@ -206,6 +211,16 @@ func (f *feed) show(some []fact) {
 		f.tell(&turns[i])
 	}
 	f.stir()
+}
+
+// tells reports whether a fact may be a turn that is streamed, or is counted. To look at
+// the broker for the others would hold it up, and its replicas with it.
+func tells(f agents.Fact) bool {
+	switch f.(type) {
+	case bourse.CycleSeen, bourse.CyclePlanned, bourse.LegPriced, bourse.LegProved:
+		return false
+	}
+	return true
 }
 
 // stir tells live pages that there may be news other than turns of jobs.
