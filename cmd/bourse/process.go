@@ -119,7 +119,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	p.rereads.Unlock()
 	debug.FreeOSMemory() // the replay takes several times the memory of its result
 	if tuned {
-		go tuneCollector(ctx)
+		tuneCollector(ctx)
 	}
 	in := p.members()
 	for _, m := range in[1:] {
