@@ -127,6 +127,55 @@ func TestHost_OneSyncServesAllThatWaited(t *testing.T) {
 	})
 }
 
+// Facts for which nobody waits share the sync of what comes within Linger, and are
+// synced then if nothing does.
+func TestHost_FactsFromWhichNothingFollowsLinger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk := &journal.Memory{}
+		h, _ := hosting(t, disk, Options{})
+		tell := func(m agents.Message) {
+			t.Helper()
+			if err := h.Tell("user:ana", toy, m); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		syncs := func(want uint64, what string) {
+			t.Helper()
+			if s := only(h); s.Syncs != want {
+				t.Errorf("%s: %d syncs, want %d", what, s.Syncs, want)
+			}
+		}
+		linger := h.opt.Linger
+		tell(keep{1})
+		tell(wake{bourse.Second, "late"})
+		time.Sleep(linger - 1)
+		tell(keep{1})
+		syncs(0, "nobody waits")
+		give(t, h, 1)
+		syncs(1, "somebody asks")
+		tell(keep{1})
+		time.Sleep(linger - 1)
+		syncs(1, "nobody waits again")
+		time.Sleep(1)
+		synctest.Wait()
+		syncs(2, "after Linger")
+		tell(keep{1})
+		heard(t, h)
+		syncs(3, "somebody looks")
+		tell(keep{1})
+		tell(wake{bourse.Millisecond, "soon"})
+		syncs(4, "an alarm is due before that")
+		tell(keep{1})
+		stop(t, h)
+		p := &purse{}
+		if _, err := journal.Open(disk, journal.Options{Agent: toy, Codec: toyJournal.Codec}, p.Replay); err != nil || p.sum != 7 {
+			t.Errorf("%d are kept, %v", p.sum, err)
+		}
+	})
+}
+
 // A batch ends at its bound of steps, though more wait.
 func TestHost_ABatchEndsAtItsBound(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,6 +19,7 @@ import (
 // lane is a carrier that only notes what it is to carry.
 type lane struct {
 	carried []*wire.Parcel
+	acks    []*wire.Ack
 	to      []string
 	hung    []string
 	resting bool
@@ -31,6 +33,9 @@ func (*lane) call(context.Context, Member) (uint64, error) { return 0, nil }
 func (l *lane) carry(to string, m proto.Message) {
 	if p, ok := m.(*wire.Parcel); ok {
 		l.carried, l.to = append(l.carried, p), append(l.to, to)
+	}
+	if a, ok := m.(*wire.Ack); ok {
+		l.acks = append(l.acks, a)
 	}
 }
 
@@ -294,6 +299,51 @@ func TestLinks_WhatABrokenConnectionMayHaveLostIsAcknowledgedAgain(t *testing.T)
 			t.Errorf("%s: twice, %+v", what, got)
 		}
 	}
+}
+
+// An acknowledgement waits for something that goes the same way, but not for long, and
+// not where the sender can send no more without it.
+func TestLinks_AcknowledgementsHaveCompany(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, wires := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop()), &lane{}
+		n.start(wires)
+		seq := uint64(0)
+		hear := func(count int) {
+			for range count {
+				seq++
+				n.receive(&wire.Parcel{Session: 9, Seq: seq, ReplyTo: "vo:1", Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
+			}
+			synctest.Wait()
+		}
+		acks := func(want int, what string) {
+			t.Helper()
+			if len(wires.acks) != want || wires.acks[want-1].Upto > seq {
+				t.Fatalf("%s: %v, want %d", what, wires.acks, want)
+			}
+		}
+		hear(1)
+		acks(1, "the first of a session")
+		hear(2)
+		acks(1, "nothing goes there")
+		n.Send("broker:vo", numbered(1))
+		if acks(2, "an answer goes there"); wires.acks[1].Upto != 3 || len(wires.carried) != 1 {
+			t.Errorf("%v with %d parcels", wires.acks[1], len(wires.carried))
+		}
+		hear(1)
+		time.Sleep(ackDelay)
+		synctest.Wait()
+		acks(3, "it has waited long enough")
+		hear(ackEvery - 1)
+		acks(3, "the window is open")
+		hear(1)
+		acks(4, "a quarter of the window waits")
+		hear(1)
+		n.stop()
+		if acks(5, "the end"); wires.acks[4].Upto != seq {
+			t.Errorf("%v after %d", wires.acks[4], seq)
+		}
+	})
 }
 
 // Who is heard before gossip tells of it is answered where it says that it is,

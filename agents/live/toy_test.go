@@ -28,6 +28,7 @@ type purse struct {
 
 type (
 	put   struct{ N int64 }        // adds: a fact, answered with total
+	keep  struct{ N int64 }        // adds: a fact, and nobody is told
 	peek  struct{}                 // answered with total, no fact
 	total struct{ Sum, Seq int64 } // Seq: how often it was added to
 	wake  struct {                 // sets an alarm
@@ -50,6 +51,7 @@ type (
 )
 
 func (put) Kind() string        { return "put" }
+func (keep) Kind() string       { return "keep" }
 func (peek) Kind() string       { return "peek" }
 func (total) Kind() string      { return "total" }
 func (wake) Kind() string       { return "wake" }
@@ -74,6 +76,10 @@ func (p *purse) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 		p.added++
 		out.Record(added{m.N, p.sum})
 		out.Send(from, total{p.sum, int64(p.added)})
+	case keep:
+		p.sum += m.N
+		p.added++
+		out.Record(added{m.N, p.sum})
 	case peek:
 		out.Send(from, total{p.sum, int64(p.added)})
 	case wake:
