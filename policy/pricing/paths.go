@@ -2,7 +2,7 @@ package pricing
 
 // paths are the states through which the trials of a list have gone once their
 // reservation was over. A trial that comes to one of them goes on as the one before
-// it did, and costs what that has cost since: of a long queue most starts end so,
+// it did, and costs what that has cost since: of some hundred jobs half of the starts end so,
 // where only a quarter ever comes to stand as the base plan does. Two trials cannot
 // meet before, because their reservations end at different instants.
 type paths struct {
