@@ -288,8 +288,8 @@ func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration
 	if best, _ := r.book.Earliest(j.Nodes, d); alpha == 0 || best.Additive == 0 {
 		return best
 	}
-	offers := r.book.Offers(j.Nodes, d, false)
-	return offers[choice.ByAlpha(offers, alpha)]
+	list := r.book.List(j.Nodes, d, false)
+	return list.Offers()[choice.Preferred(list, alpha)]
 }
 
 // after is the earliest start from an instant on.

@@ -36,6 +36,7 @@ type Book struct {
 	state  *backfill.State
 	prices Scheme
 
+	jobs     []job          // the queue
 	starts   []bourse.Time  // v, by position in the queue
 	clear    bourse.Profile // Free less every planned job
 	room     bourse.Profile // memory for it
@@ -48,6 +49,8 @@ type Book struct {
 	since    int            // conservative: commits since the last mark
 	paths    paths          // of the trials of a list
 	masks                   // which jobs are small and short enough
+	ceiling  ceiling
+	list     List
 
 	harm   uint128 // of the trial, in thousandths of a node-millisecond
 	delays []bourse.Delay
@@ -105,7 +108,8 @@ func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.D
 	if b.prices == Fixed || b.clear.Min(start, start.Add(d)) >= n {
 		return 0, true
 	}
-	return b.replan(start, n, d), true
+	b.replan(start, n, d)
+	return b.harm.thousandths(), true
 }
 
 // Admissible reports whether no running job and no reservation stands in the
@@ -141,6 +145,16 @@ func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Du
 // start and the earliest free of charge are among the others already. The list
 // is good until the next call.
 func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
+	l := b.List(n, d, more)
+	for i := range b.offers {
+		l.Price(i)
+	}
+	return b.offers
+}
+
+// List is Offers with no price worked out but those that are 0. An offer may then be
+// priced by itself, or be shown to cost no more than a bound, which is often cheaper.
+func (b *Book) List(n int, d bourse.Duration, more bool) *List {
 	b.offers = b.offers[:0]
 	for _, t := range b.worth() {
 		b.offers = append(b.offers, Offer{Start: t})
@@ -153,19 +167,16 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 		b.offers = slices.CompactFunc(b.offers, func(x, y Offer) bool { return x.Start == y.Start })
 	}
 	free, clear := walk{p: b.state.Firm()}, walk{p: b.clear}
-	if len(b.state.Queue) >= worthPaths && !b.state.Policy.Conservative() {
-		b.paths.open()
-		defer func() { b.paths.on = false }()
-	}
 	for i := range b.offers {
 		o := &b.offers[i]
 		e := o.Start.Add(d)
 		if o.Feasible = free.fits(o.Start, e, n); o.Feasible && b.prices != Fixed && !clear.fits(o.Start, e, n) {
-			o.Additive = b.replan(o.Start, n, d)
-			b.paths.close(b.harm)
+			o.Additive = Unpriced
 		}
 	}
-	return b.offers
+	b.list = List{b, n, d}
+	b.paths.begin(b)
+	return &b.list
 }
 
 // Earliest is the first feasible one of Offers without more, for the cost of one
@@ -215,6 +226,15 @@ func (u *uint128) add(x uint128) {
 func (u uint128) less(x uint128) uint128 {
 	lo, borrow := bits.Sub64(u.lo, x.lo, 0)
 	return uint128{u.hi - x.hi - borrow, lo}
+}
+
+func (u uint128) below(x uint128) bool { return u.hi < x.hi || u.hi == x.hi && u.lo < x.lo }
+
+func (u uint128) len() int {
+	if u.hi > 0 {
+		return 64 + bits.Len64(u.hi)
+	}
+	return bits.Len64(u.lo)
 }
 
 // thousandths returns a thousandth of the sum, rounded up, at most the largest

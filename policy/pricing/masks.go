@@ -1,19 +1,210 @@
 package pricing
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/bourse-grid/bourse"
 )
 
-// masks tell by bit sets which jobs of the queue may start at an instant: those
-// of at most so many nodes, and of at most such an estimate. They are made when
-// a state's first trial wants them.
+// masks find the first job of the queue that may start at an instant. Jobs of about
+// one size are a group, and the least estimate among those of a group that wait says
+// at once whether any of them ends in time; bit sets then say which is the first. They
+// are made when a state's first trial needs them.
 type masks struct {
-	made         bool
-	small, short ranks
-	stairs       []stair
+	made   bool
+	groups []group // by size
+	sets   []uint64
+	order  []shortJob // by group, then estimate
+	short  ranks
+	keys   []uint64 // scratch
+
+	next  []int32 // by group, where its shortest job that waits is in order, or an earlier one
+	floor []int32 // the same at the mark that the last trial began at
+	left  int     // jobs that wait at that mark
+}
+
+// group is the jobs of at least so many nodes, and fewer than those of the next group.
+type group struct {
+	nodes    int
+	from, to int32 // in order
+}
+
+type shortJob struct {
+	estimate bourse.Duration
+	pos      int32
+}
+
+const (
+	maxGroups  = 64
+	maxRows    = 1024
+	maxMasked  = 1 << 20 // jobs; a longer queue does without
+	worthMasks = 32      // jobs; a shorter queue is looked through as fast
+)
+
+// makeMasks ranks the queue.
+func (b *Book) makeMasks() {
+	m, jobs, words := &b.masks, b.jobs, len(b.base.rem)
+	m.made = true
+	m.short.make(len(jobs), words, maxRows, func(i int) int64 { return int64(jobs[i].estimate) })
+
+	m.order, m.keys = m.order[:0], m.keys[:0]
+	for i := range jobs {
+		m.keys = append(m.keys, uint64(jobs[i].nodes)<<20|uint64(i))
+	}
+	slices.Sort(m.keys)
+	m.groups, m.sets = m.groups[:0], m.sets[:0]
+	least := (len(jobs)-1)/maxGroups + 1 // jobs of a group, where there are more sizes than groups
+	sizes := 1
+	for i := 1; i < len(m.keys); i++ {
+		if m.keys[i]>>20 != m.keys[i-1]>>20 {
+			sizes++
+		}
+	}
+	if sizes <= maxGroups {
+		least = 1
+	}
+	for i, key := range m.keys {
+		nodes, pos := int(key>>20), int(key&(maxMasked-1))
+		if g := len(m.groups) - 1; g < 0 || nodes != int(m.keys[i-1]>>20) && i-int(m.groups[g].from) >= least {
+			m.groups = append(m.groups, group{nodes: nodes, from: int32(i)})
+			m.sets = append(m.sets, make([]uint64, words)...)
+		}
+		g := len(m.groups) - 1
+		m.groups[g].to = int32(i + 1)
+		m.sets[g*words+pos>>6] |= 1 << (pos & 63)
+		m.order = append(m.order, shortJob{jobs[pos].estimate, int32(pos)})
+	}
+	m.floor = m.floor[:0]
+	for _, g := range m.groups {
+		slices.SortFunc(m.order[g.from:g.to], func(x, y shortJob) int {
+			if x.estimate != y.estimate {
+				return int(x.estimate - y.estimate)
+			}
+			return int(x.pos - y.pos)
+		})
+		m.floor = append(m.floor, g.from)
+	}
+	m.left = len(jobs)
+}
+
+// begin makes the masks those of a trial that begins at a mark. Trials of a list begin
+// at ever later ones, at which ever fewer jobs wait.
+func (m *masks) begin(b *Book, w *sweep) {
+	if !m.made {
+		b.makeMasks()
+	}
+	for i, g := range m.groups {
+		if w.left > m.left {
+			m.floor[i] = g.from
+		}
+		for m.floor[i] < g.to && !w.waits(m.order[m.floor[i]].pos) {
+			m.floor[i]++
+		}
+	}
+	m.left = w.left
+	m.next = append(m.next[:0], m.floor...)
+}
+
+// waits reports whether the job at that position has no start yet.
+func (w *sweep) waits(pos int32) bool { return w.rem[pos>>6]>>(pos&63)&1 != 0 }
+
+// anyWithin reports whether a job of the group that waits ends within that time.
+func (m *masks) anyWithin(w *sweep, g int, span bourse.Duration) bool {
+	i, to := m.next[g], m.groups[g].to
+	for i < to && !w.waits(m.order[i].pos) {
+		i++
+	}
+	m.next[g] = i
+	return i < to && m.order[i].estimate <= span
+}
+
+// firstFit returns the first job from a position on that may fit at w.at, or the end of
+// the queue: groups from the largest that is small enough down, each with the time for
+// which its nodes stay free.
+func (m *masks) firstFit(w *sweep, from int) int {
+	best := len(w.rem) << 6
+	low, g := w.free[w.lo].Free, len(m.groups)
+	for g > 0 && m.groups[g-1].nodes > low {
+		g--
+	}
+	longest := bourse.Duration(m.short.values[len(m.short.values)-1])
+	for i := w.lo + 1; g > 0; i++ {
+		span, below := longest, 0
+		if i < len(w.free) {
+			if w.free[i].Free >= low {
+				continue
+			}
+			if until := w.free[i].At.Sub(w.at); until < longest {
+				span, below = until, w.free[i].Free
+			}
+		}
+		for ; g > 0 && m.groups[g-1].nodes > below; g-- {
+			if m.anyWithin(w, g-1, span) {
+				best = m.firstWithin(w, g-1, span, from, best)
+			}
+		}
+		low = below
+	}
+	return best
+}
+
+// firstWithin returns the first job of the group, among those from one position on and
+// before another, that waits and may end within that time; the latter if there is none.
+func (m *masks) firstWithin(w *sweep, g int, span bourse.Duration, from, before int) int {
+	words := len(w.rem)
+	short := m.short.upTo(int64(span), words)
+	if short == nil {
+		return before
+	}
+	group := m.sets[g*words : (g+1)*words]
+	mask := ^uint64(0) << (from & 63)
+	for i := from >> 6; i<<6 < before; i++ {
+		if set := group[i] & short[i] & w.rem[i] & mask; set != 0 {
+			return min(before, i<<6+bits.TrailingZeros64(set))
+		}
+		mask = ^uint64(0)
+	}
+	return before
+}
+
+// fill starts, in queue order, every job that fits from now on.
+func (b *Book) fill(w *sweep) {
+	if !b.masked(w) {
+		b.fillByLooking(w)
+		return
+	}
+	for pos := 0; ; pos++ {
+		if pos = b.firstFit(w, pos); pos >= len(b.jobs) {
+			return
+		}
+		if q := &b.jobs[pos]; fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
+			b.commit(w, pos, w.at, w.lo)
+		}
+	}
+}
+
+// masked reports whether the masks serve a sweep.
+func (b *Book) masked(w *sweep) bool {
+	return w.trial && len(b.jobs) >= worthMasks && len(b.jobs) < maxMasked
+}
+
+// fillByLooking is fill without the masks.
+func (b *Book) fillByLooking(w *sweep) {
+	now := w.free[w.lo].Free
+	for i, set := range w.rem {
+		for ; set != 0; set &= set - 1 {
+			pos := i<<6 + bits.TrailingZeros64(set)
+			q := &b.jobs[pos]
+			if int(q.nodes) <= now && fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
+				b.commit(w, pos, w.at, w.lo)
+				if now -= int(q.nodes); now == 0 {
+					return
+				}
+			}
+		}
+	}
 }
 
 // ranks hold, for values in ascending order, the set of jobs up to each.
@@ -22,27 +213,6 @@ type ranks struct {
 	sets   []uint64 // a row of words for each value
 	coarse bool     // a long queue has not a row for every value
 	keys   []uint64 // scratch: value and position of each job
-}
-
-// stair says that at least so many nodes stay free for that long: the jobs that
-// fit under it are those in both rows.
-type stair struct{ small, short []uint64 }
-
-const (
-	maxRows    = 1024
-	maxMasked  = 1 << 20 // jobs; a longer queue does without
-	worthMasks = 32      // jobs; a shorter queue is looked through as fast
-)
-
-// makeMasks ranks the queue.
-func (b *Book) makeMasks() {
-	b.masks.made = true
-	queue, words := b.state.Queue, len(b.base.rem)
-	if len(queue) >= maxMasked {
-		return
-	}
-	b.small.make(len(queue), words, maxRows, func(i int) int64 { return int64(queue[i].Nodes) })
-	b.short.make(len(queue), words, maxRows, func(i int) int64 { return int64(queue[i].Estimate) })
 }
 
 // make ranks n jobs by a value below 2^44, in about so many rows at most.
@@ -84,91 +254,4 @@ func (r *ranks) upTo(v int64, words int) []uint64 {
 		return nil
 	}
 	return r.sets[(i-1)*words : i*words]
-}
-
-// climb notes how many nodes stay free for how long from w.at on.
-func (b *Book) climb(w *sweep) {
-	b.stairs = b.stairs[:0]
-	words := len(w.rem)
-	least, longest := b.small.values[0], b.short.values[len(b.short.values)-1]
-	if b.small.coarse {
-		least = 1
-	}
-	low := w.free[w.lo].Free
-	add := func(span int64) {
-		if low <= 0 {
-			return
-		}
-		small, short := b.small.upTo(int64(low), words), b.short.upTo(span, words)
-		if small != nil && short != nil {
-			b.stairs = append(b.stairs, stair{small, short})
-		}
-	}
-	for i := w.lo + 1; i < len(w.free) && int64(low) >= least; i++ {
-		if w.free[i].Free >= low {
-			continue
-		}
-		span := int64(w.free[i].At - w.at)
-		if span >= longest {
-			break
-		}
-		add(span)
-		low = w.free[i].Free
-	}
-	if int64(low) >= least {
-		add(math.MaxInt64)
-	}
-}
-
-// fill starts, in queue order, every job that fits from now on.
-func (b *Book) fill(w *sweep) {
-	if jobs := len(b.state.Queue); !w.trial || jobs < worthMasks || jobs >= maxMasked {
-		b.fillByLooking(w)
-		return
-	}
-	if !b.masks.made {
-		b.makeMasks()
-	}
-	b.climb(w)
-	fresh := true // the stairs stand as the profile does
-	for i := 0; i < len(w.rem) && len(b.stairs) > 0; i++ {
-		for set := b.mayFit(w, i); set != 0; set &= set - 1 {
-			pos := i<<6 + bits.TrailingZeros64(set)
-			q := &b.state.Queue[pos]
-			if fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
-				b.commit(w, pos, w.at, w.lo)
-				fresh = false
-			} else if !fresh {
-				// Where one has come to be too large, more have.
-				b.climb(w)
-				set &= b.mayFit(w, i) | 1<<(pos&63)
-				fresh = true
-			}
-		}
-	}
-}
-
-// mayFit returns those of the jobs in word i that fit under the stairs.
-func (b *Book) mayFit(w *sweep, i int) (set uint64) {
-	for k := range b.stairs {
-		set |= b.stairs[k].small[i] & b.stairs[k].short[i]
-	}
-	return set & w.rem[i]
-}
-
-// fillByLooking is fill without the bit sets.
-func (b *Book) fillByLooking(w *sweep) {
-	now := w.free[w.lo].Free
-	for i, set := range w.rem {
-		for ; set != 0; set &= set - 1 {
-			pos := i<<6 + bits.TrailingZeros64(set)
-			q := &b.state.Queue[pos]
-			if q.Nodes <= now && fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
-				b.commit(w, pos, w.at, w.lo)
-				if now -= q.Nodes; now == 0 {
-					return
-				}
-			}
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -28,8 +29,57 @@ func TestFill_TheSmallestJobOfALongQueueIsFound(t *testing.T) {
 	}
 	b := NewBook()
 	b.Reset(s)
-	if f, ok := b.Additive(0, 1, 5); f != 5 || !ok || !b.small.coarse {
-		t.Errorf("5 ms on the only free node cost %v (%v): only the last job may start, 5 ms later; rows of several: %v", f, ok, b.small.coarse)
+	if f, ok := b.Additive(0, 1, 5); f != 5 || !ok || !b.short.coarse {
+		t.Errorf("5 ms on the only free node cost %v (%v): only the last job may start, 5 ms later; rows of several: %v", f, ok, b.short.coarse)
+	}
+}
+
+// Of jobs of many sizes and estimates, the first that may fit is not after the first that
+// does, and where each size is a group of its own and each estimate a row it is that.
+func TestMasks_FindTheFirstThatFits(t *testing.T) {
+	t.Parallel()
+	found, none := 0, 0
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 18))
+		sizes := []int{6, 40, 200}[r.IntN(3)]
+		s := randomState(r, backfill.EASY, 200, 0, 30)
+		for i := range 40 + r.IntN(1500) {
+			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(sizes), Estimate: bourse.Duration(1 + r.IntN(3000)), Weight: 1000, Guarantee: bourse.Never})
+		}
+		b := NewBook()
+		b.Reset(s)
+		for range 30 {
+			w := &b.trial
+			b.resume(w, &b.marks[r.IntN(len(b.marks))])
+			for at := w.at; r.IntN(2) == 0; at += bourse.Time(r.IntN(500)) {
+				w.take(at, at.Add(bourse.Duration(1+r.IntN(2000))), 1)
+			}
+			b.masks.begin(b, w)
+			for pos := range s.Queue { // some more have started
+				if r.IntN(3) == 0 {
+					w.rem[pos>>6] &^= 1 << (pos & 63)
+				}
+			}
+			from := 0
+			for pos := range s.Queue {
+				q := &s.Queue[pos]
+				if !w.waits(int32(pos)) || !fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
+					continue
+				}
+				got := b.firstFit(w, from)
+				if got > pos || got < from || got < pos && sizes <= maxGroups && !b.short.coarse {
+					t.Fatalf("seed %d: from %d on job %d fits first, not %d", seed, from, pos, got)
+				}
+				from, found = pos+1, found+1
+			}
+			if got := b.firstFit(w, from); got < len(s.Queue) && sizes <= maxGroups && !b.short.coarse {
+				t.Fatalf("seed %d: from %d on no job fits, but %d", seed, from, got)
+			}
+			none++
+		}
+	}
+	if found < 1000 {
+		t.Errorf("%d jobs fitted in %d states", found, none)
 	}
 }
 

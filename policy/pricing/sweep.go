@@ -39,6 +39,7 @@ type sweep struct {
 	rem    []uint64      // set of positions without a start yet
 	left   int           // their number
 	holds  []bourse.Time // starts of the holds that have not begun, in order
+	key    uint64        // of the set of those that have one
 	trial  bool          // with a new reservation: count the harm, set no marks
 	record bool          // and list the delays
 	marked bool          // base only: this pass has its mark
@@ -51,10 +52,18 @@ type mark struct {
 	free, holds span // in memory
 	rem         int  // in memory, a word for every 64 jobs
 	left        int
+	key         uint64
 	next        int // conservative: the decision that comes next
 }
 
 type span struct{ from, to int }
+
+// job is what a plan needs of a queued job.
+type job struct {
+	estimate bourse.Duration
+	cost     uint64 // weight x nodes
+	nodes    int32
+}
 
 // memory holds what marks remember, end to end.
 type memory struct {
@@ -66,15 +75,17 @@ type memory struct {
 // plan makes the base plan of b.state.
 func (b *Book) plan() {
 	s, w := b.state, &b.base
-	b.starts = b.starts[:0]
-	for range s.Queue {
+	b.starts, b.jobs = b.starts[:0], b.jobs[:0]
+	for i := range s.Queue {
+		q := &s.Queue[i]
 		b.starts = append(b.starts, bourse.Never)
+		b.jobs = append(b.jobs, job{q.Estimate, uint64(q.Weight) * uint64(q.Nodes), int32(q.Nodes)})
 	}
 	b.marks, b.since = b.marks[:0], 0
 	b.memory.forget()
 	w.free = append(w.free[:0], s.Free[find(s.Free, s.Now):]...)
 	w.free[0].At = s.Now
-	w.at, w.lo, w.left, w.holds = s.Now, 0, len(s.Queue), w.holds[:0]
+	w.at, w.lo, w.left, w.holds, w.key = s.Now, 0, len(s.Queue), w.holds[:0], 0
 	w.rem = w.rem[:0]
 	for n := len(s.Queue); n > 0; n -= 64 {
 		word := ^uint64(0)
@@ -96,43 +107,57 @@ func (b *Book) plan() {
 	}
 }
 
-// replan returns the harm that an admissible reservation does that does not fit
-// into the finished base plan.
-func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
+// replan works out the harm that an admissible reservation does that does not fit
+// into the finished base plan, in b.harm. It ends early, and returns false, once that is
+// certain not to exceed b.ceiling; b.harm is a bound then.
+func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) (exact bool) {
 	e, w := s.Add(d), &b.trial
-	w.trial = true
 	m := b.lastWithRoom(s, e, n)
-	k := &b.marks[m]
-	w.at, w.lo, w.left = k.at, 0, k.left
-	w.free = append(w.free[:0], b.steps[k.free.from:k.free.to]...)
-	w.rem = append(w.rem[:0], b.words[k.rem:k.rem+len(b.base.rem)]...)
-	w.holds = append(w.holds[:0], b.times[k.holds.from:k.holds.to]...)
+	b.resume(w, &b.marks[m])
 	if e > w.at {
 		w.take(max(s, w.at), e, n)
 	}
-	b.harm, w.freed = uint128{}, bourse.Never
 	if b.state.Policy.Conservative() {
-		b.place(w, k.next)
-		return b.harm.thousandths()
+		b.place(w, b.marks[m].next)
+		return true
 	}
+	if b.masked(w) {
+		b.masks.begin(b, w)
+	}
+	b.ceiling.begin(b, w)
 	for {
 		b.pass(w)
 		if w.left == 0 || !w.advance() {
-			break
+			return true
 		}
-		if w.at >= e {
-			for m < len(b.marks) && b.marks[m].at < w.at {
-				m++
+		if w.at < e {
+			continue
+		}
+		for m < len(b.marks) && b.marks[m].at < w.at {
+			m++
+		}
+		if m < len(b.marks) && b.marks[m].at == w.at && b.same(w, &b.marks[m]) {
+			return true
+		}
+		if b.paths.on {
+			if met, exact := b.paths.meets(w, b); met {
+				return exact
 			}
-			if m < len(b.marks) && b.marks[m].at == w.at && b.same(w, &b.marks[m]) {
-				break
-			}
-			if b.paths.on && b.paths.meets(w, &b.harm) {
-				break
-			}
+		}
+		if b.ceiling.due(w) && b.boundedBelow(w) {
+			return false
 		}
 	}
-	return b.harm.thousandths()
+}
+
+// resume makes w a trial that goes on from a mark.
+func (b *Book) resume(w *sweep, k *mark) {
+	w.trial = true
+	w.at, w.lo, w.left, w.key = k.at, 0, k.left, k.key
+	w.free = append(w.free[:0], b.steps[k.free.from:k.free.to]...)
+	w.rem = append(w.rem[:0], b.words[k.rem:k.rem+len(b.base.rem)]...)
+	w.holds = append(w.holds[:0], b.times[k.holds.from:k.holds.to]...)
+	b.harm, w.freed = uint128{}, bourse.Never
 }
 
 // pass serves the queue at w.at: the heads, up to the number that the policy
@@ -146,8 +171,8 @@ func (b *Book) pass(w *sweep) {
 	}
 	for w.left > 0 && len(w.holds) < s.Policy.Reserve {
 		pos := first(w.rem)
-		q := &s.Queue[pos]
-		at, i := earliest(w.free, w.lo, w.at, q.Nodes, q.Estimate)
+		q := &b.jobs[pos]
+		at, i := earliest(w.free, w.lo, w.at, int(q.nodes), q.estimate)
 		b.commit(w, pos, at, i)
 		if at > w.at {
 			w.hold(at)
@@ -162,8 +187,8 @@ func (b *Book) pass(w *sweep) {
 func (b *Book) passFCFS(w *sweep) {
 	for w.left > 0 {
 		pos := first(w.rem)
-		q := &b.state.Queue[pos]
-		if !fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
+		q := &b.jobs[pos]
+		if !fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
 			return
 		}
 		b.commit(w, pos, w.at, w.lo)
@@ -173,7 +198,7 @@ func (b *Book) passFCFS(w *sweep) {
 // commit gives the job at pos its start, which may be Never; i is the step
 // that holds then.
 func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
-	q := &b.state.Queue[pos]
+	q := &b.jobs[pos]
 	if w.trial {
 		b.harmed(w, pos, at)
 	} else {
@@ -185,8 +210,9 @@ func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	}
 	w.rem[pos>>6] &^= 1 << (pos & 63)
 	w.left--
+	w.key ^= spread(uint64(pos))
 	if at < bourse.Never {
-		w.free = take(w.free, i, at, at.Add(q.Estimate), q.Nodes)
+		w.free = take(w.free, i, at, at.Add(q.estimate), int(q.nodes))
 	}
 }
 
@@ -201,8 +227,7 @@ func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
 	if late < 0 {
 		return
 	}
-	q := &b.state.Queue[pos]
-	b.harm.addProduct(uint64(late), uint64(q.Weight)*uint64(q.Nodes))
+	b.harm.addProduct(uint64(late), b.jobs[pos].cost)
 	if w.record {
 		b.delays = append(b.delays, bourse.Delay{Job: int64(pos), By: bourse.Duration(late)})
 	}
@@ -213,7 +238,7 @@ func (b *Book) mark(w *sweep, next int) { b.marks = append(b.marks, b.remember(w
 
 // remember is how w stands.
 func (m *memory) remember(w *sweep, next int) mark {
-	k := mark{at: w.at, rem: len(m.words), left: w.left, next: next}
+	k := mark{at: w.at, rem: len(m.words), left: w.left, key: w.key, next: next}
 	k.free.from, k.holds.from = len(m.steps), len(m.times)
 	m.steps = append(m.steps, w.free[w.lo:]...)
 	m.words = append(m.words, w.rem...)

@@ -1,0 +1,131 @@
+package pricing
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// ceiling stops a trial whose price is certain not to exceed a bound. Under EASY the work
+// that is left says how late those that wait may start, once no reservation is ahead. From
+// then on nodes only come free, so while the head of the queue waits, fewer nodes are free
+// than it needs, and it waits no longer than the longest job that runs. Take a limit of
+// nodes: while a smaller head waits, all nodes but that many are busy, which the work left
+// bounds in time; and each larger one that is ahead of a job delays it by the longest
+// time at most. Each limit gives a bound; the least counts.
+type ceiling struct {
+	on   bool
+	most uint128
+	next int // jobs that wait when it is looked at next
+}
+
+// set makes it stop a trial that costs so much at most.
+func (c *ceiling) set(most bourse.Duration) {
+	c.on, c.most = true, uint128{}
+	c.most.addProduct(uint64(most), 1000)
+}
+
+// begin prepares for a trial.
+func (c *ceiling) begin(b *Book, w *sweep) {
+	c.on = c.on && b.state.Policy.Backfill && b.state.Policy.Reserve == 1
+	c.next = w.left
+}
+
+// due reports whether enough jobs have started since the last look.
+func (c *ceiling) due(w *sweep) bool { return c.on && w.left <= c.next }
+
+// boundedBelow reports whether the trial does no more harm in the end than the ceiling, and
+// makes b.harm a bound of it then. It costs two walks over the jobs that wait.
+func (b *Book) boundedBelow(w *sweep) bool {
+	c := &b.ceiling
+	if c.most.below(b.harm) {
+		c.on = false
+		return false
+	}
+	c.next = w.left - w.left/8 - 1
+	sum, ok := b.atMost(w)
+	if !ok {
+		return false
+	}
+	if c.most.below(sum) {
+		// The bound falls with the square of those that wait, or faster.
+		c.next = min(c.next, w.left>>((sum.len()-c.most.len())/2))
+		return false
+	}
+	b.harm = sum
+	return true
+}
+
+// atMost returns what harm the trial does in the end at most; false if that is not known.
+func (b *Book) atMost(w *sweep) (sum uint128, ok bool) {
+	a, ok := b.ahead(w)
+	if !ok {
+		return sum, false
+	}
+	var limit [3]int32
+	var latest [3]bourse.Time // by limit, at which the next job in the order of the queue starts
+	for k := range limit {
+		limit[k] = int32((k + 1) * a.nodes / 4)
+		busy := a.nodes - int(limit[k]) + 1
+		latest[k] = a.from.Add(a.work/bourse.Duration(busy) + 1)
+	}
+	sum = b.harm
+	for i, set := range w.rem {
+		for ; set != 0; set &= set - 1 {
+			pos := i<<6 + bits.TrailingZeros64(set)
+			q := &b.jobs[pos]
+			for k := range limit {
+				if q.nodes > limit[k] {
+					latest[k] = latest[k].Add(a.longest)
+				}
+			}
+			if late := min(latest[0], latest[1], latest[2]) - b.starts[pos]; late > 0 {
+				sum.addProduct(uint64(late), q.cost)
+			}
+		}
+	}
+	return sum, true
+}
+
+// ahead is the work ahead of a trial from the instant at which the head of the queue starts.
+type ahead struct {
+	from    bourse.Time
+	nodes   int             // in all
+	work    bourse.Duration // nodes x time of those that run and wait
+	longest bourse.Duration // of these
+}
+
+// ahead adds up the work ahead; false if nodes come to be taken, if a job is too large, or if
+// it is beyond all bounds.
+func (b *Book) ahead(w *sweep) (a ahead, ok bool) {
+	a.from = w.at
+	if len(w.holds) > 0 {
+		a.from = w.holds[0]
+	}
+	if a.from >= bourse.Never {
+		return a, false
+	}
+	last := w.free[len(w.free)-1]
+	a.nodes, a.longest = last.Free, max(0, last.At.Sub(a.from))
+	ok = true
+	for i := find(w.free, a.from); i+1 < len(w.free); i++ {
+		now, then := w.free[i], w.free[i+1]
+		ok = ok && now.Free <= then.Free && a.add(a.nodes-now.Free, then.At.Sub(max(a.from, now.At)))
+	}
+	for i, set := range w.rem {
+		for ; ok && set != 0; set &= set - 1 {
+			q := &b.jobs[i<<6+bits.TrailingZeros64(set)]
+			a.longest = max(a.longest, q.estimate)
+			ok = int(q.nodes) <= a.nodes && a.add(int(q.nodes), q.estimate)
+		}
+	}
+	return a, ok
+}
+
+// add adds n nodes for d, unless that is too much.
+func (a *ahead) add(n int, d bourse.Duration) bool {
+	hi, lo := bits.Mul64(uint64(n), uint64(d))
+	a.work += bourse.Duration(lo)
+	return hi == 0 && lo <= math.MaxInt64 && a.work >= 0
+}
