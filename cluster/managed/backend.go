@@ -130,7 +130,7 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	}
 	g := b.group(x.What.Group)
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
-	why := bourse.Because(bourse.Busy, "its nodes are not offered any more")
+	why := bourse.Because(bourse.Busy, "its nodes are no longer offered")
 	if !missing && (x.User != "" || x.Work != nil) {
 		e.account, why = b.cfg.account(x.User)
 	}

@@ -83,13 +83,13 @@ func (c *Config) check() error {
 		}
 		for _, n := range c.Nodes[i] {
 			if named[n] {
-				return fmt.Errorf("node %s stands in two places", n)
+				return fmt.Errorf("node %s is listed twice", n)
 			}
 			named[n] = true
 		}
 	}
 	if c.Prefix == "" {
-		return fmt.Errorf("no prefix: all that there is in the manager would be taken for ours")
+		return fmt.Errorf("no prefix: everything in the manager would count as ours")
 	}
 	return nil
 }

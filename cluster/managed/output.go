@@ -24,7 +24,7 @@ const mostReadings = 256
 func (b *Backend) read(now bourse.Time, from agents.ID, m agents.ClusterOutputRequest) {
 	b.readings = slices.DeleteFunc(b.readings, func(r reading) bool { return r.at.Add(b.cfg.Limits.LookTimeout) <= now })
 	if len(b.readings) >= mostReadings {
-		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.QueueFull, "the driver of %s has %d questions for output to answer", b.cfg.Site, mostReadings)})
+		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.QueueFull, "the driver of %s has %d other requests for output to answer", b.cfg.Site, mostReadings)})
 		return
 	}
 	b.ref++

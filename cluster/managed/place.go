@@ -172,7 +172,7 @@ func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
 	s := &b.states(now)[b.group(what.Group)]
 	why := s.Refusal(what.Start, what.Nodes, what.Duration())
 	if !why.Refused() {
-		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all through from %v to %v, though as many are at any instant", what.Nodes, what.Group, what.Start, what.End)
+		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all the time from %v to %v, although as many are at every instant", what.Nodes, what.Group, what.Start, what.End)
 	}
 	return why
 }

@@ -131,9 +131,9 @@ func rest(b *Backend, e *entry, now bourse.Time) act {
 func again(b *Backend, e *entry, now bourse.Time) act {
 	switch {
 	case now.Add(b.cfg.Limits.Skew) >= e.what.Start:
-		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has gone from the resource manager"))
+		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has vanished from the resource manager"))
 	case e.given(agents.Reserve, b.cfg.Limits.Tries):
-		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has gone from the resource manager, and cannot be made again: %v", e.why))
+		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has vanished from the resource manager, and cannot be made again: %v", e.why))
 	}
 	return give(agents.Reserve)
 }
@@ -187,11 +187,11 @@ func submit(b *Backend, e *entry, now bourse.Time) act {
 	again := e.submitted == 0 || e.denied || e.seen.until.Add(l.Skew) < e.what.Start // it vanished before it could begin
 	switch {
 	case !again:
-		return b.lose(e, bourse.Because(bourse.NoCluster, "its work has gone from the resource manager; whether it ran cannot be known"))
+		return b.lose(e, bourse.Because(bourse.NoCluster, "its work has vanished from the resource manager; whether it ran cannot be known"))
 	case !b.cfg.Reserves && now < e.what.Start:
 		return until(e.what.Start)
 	case e.account == "":
-		return b.lose(e, bourse.Because(bourse.NotAllowed, "there is no local account that its work could run as"))
+		return b.lose(e, bourse.Because(bourse.NotAllowed, "there is no local account as which its work could run"))
 	case now >= e.what.Start.Add(l.StartWithin):
 		return b.lose(e, bourse.Because(bourse.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
 	case e.given(agents.Run, l.Tries):
@@ -238,7 +238,7 @@ func begin(b *Backend, e *entry, now bourse.Time) act {
 		return lookOf(e.what.Start, e.what.Start)
 	}
 	if at := e.seen.is.Start; at > e.what.Start.Add(l.StartWithin+l.Skew) {
-		return b.lose(e, bourse.Because(bourse.Expired, "its work began at %v only, more than %s after its window", at, l.StartWithin.Words()))
+		return b.lose(e, bourse.Because(bourse.Expired, "its work began at %v, more than %s after the begin of its window", at, l.StartWithin.Words()))
 	}
 	e.want = begun
 	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
@@ -272,7 +272,7 @@ func occupy(b *Backend, e *entry, now bourse.Time) act {
 		b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
 		return act{}
 	case e.seen.since(late):
-		return b.lose(e, bourse.Because(bourse.Busy, "node %s of it is not up", e.seen.down))
+		return b.lose(e, bourse.Because(bourse.Busy, "its node %s is not up", e.seen.down))
 	case now >= b.patience(late):
 		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its nodes are there: the resource manager does not say"))
 	}
@@ -286,7 +286,7 @@ func occupied(b *Backend, e *entry, now bourse.Time) act {
 	case now >= e.what.End:
 		return b.finish(e, e.what.End, nil)
 	case e.down > 0 && e.seen.since(e.down.Add(l.UnknownWithin)):
-		return b.lose(e, bourse.Because(bourse.Busy, "node %s of it has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
+		return b.lose(e, bourse.Because(bourse.Busy, "its node %s has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
 	}
 	return until(e.what.End)
 }
@@ -336,7 +336,7 @@ func vanished(b *Backend, e *entry, now bourse.Time) act {
 	if e.last != nil {
 		r.Begin = e.last.Start
 	}
-	if r.Ended = bourse.Because(bourse.Unknown, "the resource manager does not know of it any more"); e.ended {
+	if r.Ended = bourse.Because(bourse.Unknown, "the resource manager no longer knows it"); e.ended {
 		r.Ended = bourse.Because(bourse.Expired, "its window was over")
 	}
 	return b.finish(e, now, r)

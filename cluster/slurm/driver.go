@@ -105,7 +105,7 @@ func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome
 	ctx, cancel := context.WithTimeout(ctx, CommandLimit)
 	defer cancel()
 	if !plainName(m.Name) {
-		return agents.Denied, bourse.Because(bourse.Invalid, "%q is no name of a reservation", m.Name)
+		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot name a reservation", m.Name)
 	}
 	switch m.Verb {
 	case agents.Reserve:
@@ -145,7 +145,7 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 		n := nodes[name]
 		switch {
 		case n == nil:
-			return agents.Denied, bourse.Because(bourse.NoNode, "node %s is not there", name)
+			return agents.Denied, bourse.Because(bourse.NoNode, "there is no node %s", name)
 		case n.state != bourse.NodeUp:
 			return agents.Denied, bourse.Because(bourse.Busy, "node %s is %s", name, n.said)
 		}
@@ -165,7 +165,7 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 	case there.Start == seconds(m.Start) && there.End == seconds(m.End) && sameNames(there.Nodes, m.Nodes):
 		return agents.Done, bourse.Reason{}
 	default:
-		return agents.Denied, bourse.Because(bourse.Conflict, "reservation %s is there, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
+		return agents.Denied, bourse.Because(bourse.Conflict, "reservation %s exists already, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
 	}
 	return outcome, why
 }

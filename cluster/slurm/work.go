@@ -220,7 +220,7 @@ func (d *Driver) output(ctx context.Context, m agents.OutputRequest) agents.Outp
 		return out
 	}
 	if !plainName(m.Name) {
-		return fail(bourse.Invalid, "%q is no name of a reservation", m.Name)
+		return fail(bourse.Invalid, "%q cannot name a reservation", m.Name)
 	}
 	a, dir, err := d.work.find(m.Name)
 	switch {
