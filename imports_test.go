@@ -19,53 +19,52 @@ import (
 // vocabulary <- policy <- agents <- cluster, sites, broker <- studies <- cmd. Only code
 // that is shipped counts; a test may import what it likes.
 
-// room is the rule of one folder or, where the name ends in "/...", of all
-// folders below it.
+// room is the rule of one folder or, if the name ends in "/...", of all folders below it.
 type room struct {
 	name    string
 	imports []string // rooms of the project
-	outside outside  // what of the world beyond the project
+	outside outside  // what it may use beyond the project
 }
 
 // outside says how far a room reaches beyond the project.
 type outside int
 
 const (
-	// core computes: the standard packages of coreStandard and nothing else, no
-	// goroutines. The same messages give the same steps.
+	// core only computes: the standard packages of coreStandard, no goroutines. The same
+	// messages give the same steps.
 	core outside = iota
-	// parallel also draws from seeded streams, does statistics and runs on all
+	// parallel may also draw from seeded streams, do statistics and run on all
 	// processors, but has no clock, no files and no network.
 	parallel
 	// world may do I/O, read clocks and import other modules.
 	world
 )
 
-// coreStandard holds the standard packages that a deterministic room may
-// import: values in, values out.
+// coreStandard lists the standard packages that a deterministic room may import: values
+// in, values out.
 var coreStandard = []string{
 	"bytes", "cmp", "container/heap", "container/list", "embed", "encoding", "encoding/base64", "encoding/binary", "encoding/hex",
 	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "crypto/hmac", "crypto/sha256", "iter", "maps", "math", "math/big", "math/bits",
 	"regexp", "slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 }
 
-// parallelStandard is what a parallel room may import beside coreStandard.
+// parallelStandard is what a parallel room may import in addition to coreStandard.
 var parallelStandard = []string{"context", "encoding/csv", "io", "math/rand/v2", "runtime", "sync", "sync/atomic", "time"}
 
-// coreModules are the other modules that a deterministic room may import: state
-// machines and their messages, without I/O.
+// coreModules lists the other modules that a deterministic room may import: state machines
+// and their messages, without I/O.
 var coreModules = map[string][]string{
 	"agents/replica": {"go.etcd.io/raft/v3", "go.etcd.io/raft/v3/raftpb", "go.etcd.io/raft/v3/tracker", "google.golang.org/protobuf/proto"},
 }
 
-// clock holds the names of time that look at the wall clock or wait.
+// clock lists the names in package time that read the wall clock or wait.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
-// seeded holds the names of math/rand/v2 that draw nothing from the stream that
-// all programs share.
+// seeded lists the names in math/rand/v2 that do not draw from the stream that all programs
+// share.
 var seeded = []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "ChaCha8", "Zipf", "Source"}
 
-// rooms lists the rules; the first that fits a folder holds. "." is the root.
+// rooms lists the rules. The first that matches a folder holds. "." is the root.
 var rooms = []room{
 	{".", nil, core},
 	{"policy/search/papercase", []string{".", "policy/..."}, parallel}, // draws a paper's slots and jobs, for studies

@@ -19,22 +19,22 @@ import (
 	"time"
 )
 
-// Lifetimes that are taken where none is asked for.
+// Default lifetimes.
 const (
 	AuthorityValid = 10 * 365 * 24 * time.Hour
 	MemberValid    = 365 * 24 * time.Hour
 )
 
-// backdate is how long before its making a certificate begins to be valid, for
-// machines whose clocks are behind.
+// backdate is how long before it is made a certificate becomes valid, for machines whose
+// clocks are behind.
 const backdate = time.Hour
 
 // maxHosts bounds the hosts of one certificate.
 const maxHosts = 100
 
-// Authority is a VO's certificate authority: a folder with its key, to be kept
-// where no agent runs. Members get copies of ca.pem, of their own two files, of
-// revoked.txt and, if agents, of gossip.key.
+// Authority is a VO's certificate authority: a folder with its key, which is kept where no
+// agent runs. Members get copies of ca.pem, of their own two files, of revoked.txt and,
+// if they are agents, of gossip.key.
 type Authority struct {
 	dir         string
 	vo          string
@@ -46,14 +46,14 @@ type Authority struct {
 // InitOptions says how an authority is made.
 type InitOptions struct {
 	Valid   time.Duration    // of its certificate; 0: AuthorityValid
-	Replace bool             // take the place of one that is there; its certificate stays trusted
+	Replace bool             // replace an existing one; its certificate stays trusted
 	Now     func() time.Time // nil: time.Now
 }
 
-// Init makes the authority of a VO in a folder, which it makes if need be, and
-// the first key of the VO's gossip. With Replace a new key and certificate take
-// the place of the old ones, whose certificate stays second in ca.pem: members
-// that have the new ca.pem trust both, until the old one is taken out of it.
+// Init makes the authority of a VO and the first key of the VO's gossip in a folder, which
+// it makes if there is none. With Replace a new key and certificate replace the old ones.
+// The old certificate stays second in ca.pem: members that have the new ca.pem trust both,
+// until the old one is taken out of it.
 func Init(dir, vo string, o InitOptions) (*Authority, error) {
 	if err := validVO(vo); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func Init(dir, vo string, o InitOptions) (*Authority, error) {
 	return a, newGossipKey(a.path(gossipFile))
 }
 
-// replaced returns the certificates that stay trusted beside a new one.
+// replaced returns the certificates that stay trusted beside the new one.
 func (a *Authority) replaced(replace bool) ([]*x509.Certificate, error) {
 	err := refuseExisting(a.path(keyFile), a.path(authorityFile))
 	var exists *ExistsError
@@ -118,8 +118,8 @@ func (a *Authority) replaced(replace bool) ([]*x509.Certificate, error) {
 	return old, nil
 }
 
-// selfSigned makes the certificate of an authority, which can vouch for members
-// of its VO only and for no further authority.
+// selfSigned makes the certificate of an authority. It can vouch only for members of its
+// VO, and for no further authority.
 func selfSigned(vo string, key *ecdsa.PrivateKey, now time.Time, valid time.Duration) (*x509.Certificate, error) {
 	serial, err := newSerial()
 	if err != nil {
@@ -138,8 +138,7 @@ func selfSigned(vo string, key *ecdsa.PrivateKey, now time.Time, valid time.Dura
 	return sign(template, template, &key.PublicKey, key)
 }
 
-// OpenAuthority opens the authority in a folder, with its key. now may be nil
-// for time.Now.
+// OpenAuthority opens the authority in a folder, with its key. now may be nil: time.Now.
 func OpenAuthority(dir string, now func() time.Time) (*Authority, error) {
 	a := &Authority{dir: dir, now: clock(now)}
 	bundle, err := readCertificates(a.path(authorityFile))
@@ -170,8 +169,7 @@ func (a *Authority) VO() string { return a.vo }
 // Dir is its folder.
 func (a *Authority) Dir() string { return a.dir }
 
-// Expires is the end of the authority itself: nothing it issues is valid for
-// longer.
+// Expires is the end of the authority itself. Nothing that it issues is valid for longer.
 func (a *Authority) Expires() time.Time { return a.certificate.NotAfter }
 
 func (a *Authority) path(file string) string { return filepath.Join(a.dir, file) }
@@ -180,24 +178,24 @@ func (a *Authority) path(file string) string { return filepath.Join(a.dir, file)
 type Request struct {
 	Role    Role
 	Name    string
-	Hosts   []string      // names and addresses that an agent is called at; none for users and operators
+	Hosts   []string      // names and addresses where an agent is called; none for users and operators
 	Valid   time.Duration // 0: MemberValid, or what is left of the authority
-	Replace bool          // of the files that are there
+	Replace bool          // replace existing files
 }
 
-// Issued is what was made.
+// Issued is a certificate that was issued.
 type Issued struct {
 	Identity Identity
 	Serial   string // hexadecimal
 	Expires  time.Time
-	Files    Files // not of what is listed
-	Revoked  bool  // of what is listed
+	Files    Files // not set in lists
+	Revoked  bool  // set in lists only
 }
 
-// Issue makes a key and a certificate for a member, in the authority's folder.
-// Sites and brokers are certified for both ends of a connection, users and
-// operators for that of the caller only. Where files of that name exist and are
-// not to be replaced it is an *ExistsError and nothing is done.
+// Issue makes a key and a certificate for a member, in the authority's folder. Sites,
+// brokers and mirrors are certified for both ends of a connection, users and operators
+// for the caller's only. If files of that name exist and Replace is not set, it returns an
+// *ExistsError and does nothing.
 func (a *Authority) Issue(r Request) (Issued, error) {
 	id := Identity{VO: a.vo, Role: r.Role, Name: r.Name}
 	if err := id.Valid(); err != nil {
@@ -240,7 +238,7 @@ func (a *Authority) Issue(r Request) (Issued, error) {
 		return Issued{}, err
 	}
 	out := Issued{Identity: id, Serial: serialText(c), Expires: c.NotAfter, Files: files}
-	// On the list first: what was given out can be revoked.
+	// On the list first, so that whatever was given out can be revoked.
 	if err := a.enlist(out); err != nil {
 		return Issued{}, err
 	}
@@ -273,7 +271,7 @@ func setHosts(c *x509.Certificate, r Request) error {
 	return nil
 }
 
-// validHost holds a name to what can be a host's, without wildcards.
+// validHost checks that a name can be a host's. Wildcards are refused.
 func validHost(name string) error {
 	for label := range strings.SplitSeq(name, ".") {
 		odd := func(r rune) bool {
@@ -286,7 +284,7 @@ func validHost(name string) error {
 	return nil
 }
 
-// setValidity bounds a certificate's life by that of the authority.
+// setValidity bounds the validity of a certificate by that of the authority.
 func (a *Authority) setValidity(c *x509.Certificate, valid time.Duration) error {
 	now := a.now()
 	left := a.certificate.NotAfter.Sub(now)
@@ -304,8 +302,8 @@ func (a *Authority) setValidity(c *x509.Certificate, valid time.Duration) error 
 	return nil
 }
 
-// commonName shows a member to people; nobody reads it to decide anything. The
-// field holds 64 characters.
+// commonName shows a member to people. Nothing is decided by it. The field holds 64
+// characters.
 func commonName(i Identity) string {
 	name := string(i.Agent())
 	if r := []rune(name); len(r) > 64 {
@@ -322,7 +320,7 @@ func sign(template, parent *x509.Certificate, public any, key crypto.Signer) (*x
 	return x509.ParseCertificate(der)
 }
 
-// newSerial draws 127 random bits: RFC 5280 allows up to 159, and none twice.
+// newSerial draws 127 random bits: RFC 5280 allows up to 159, and requires unique ones.
 func newSerial() (*big.Int, error) {
 	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
@@ -331,7 +329,7 @@ func newSerial() (*big.Int, error) {
 	return n.Add(n, big.NewInt(1)), nil
 }
 
-// voOf is the VO that an authority's certificate is of, "" if it is none.
+// voOf is the VO of an authority's certificate, "" if it is not one.
 func voOf(c *x509.Certificate) string {
 	if !c.IsCA || len(c.URIs) != 1 || c.URIs[0].Scheme != scheme || c.URIs[0].Path != "" {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 )
 
-// maxFile bounds what is read of any file of this package, in bytes: some
-// hundred certificates, or tens of thousands of lines of a list.
+// maxFile bounds any file that this package reads, in bytes: some hundred certificates, or
+// tens of thousands of lines of a list.
 const maxFile = 1 << 20
 
 // The names of files in the folder of an authority.
@@ -22,7 +22,7 @@ const (
 	authorityFile = "ca.pem"      // certificates of the authority, the one in use first
 	keyFile       = "ca.key"      // its key: never leaves the folder
 	gossipFile    = "gossip.key"  // keys of the VO's gossip
-	revokedFile   = "revoked.txt" // what is not to be trusted any more
+	revokedFile   = "revoked.txt" // what is no longer trusted
 	issuedFile    = "issued.txt"  // what was issued
 )
 
@@ -30,9 +30,9 @@ const (
 type Files struct {
 	Authority   string // certificates of the authorities trusted, one or more
 	Certificate string // its own
-	Key         string // its own, readable by nobody else
-	Revoked     string // what is not to be trusted; need not exist; "" for none
-	Kept        string // the last of Revoked that was read, in force where that is gone; "": not remembered
+	Key         string // its own, which nobody else can read
+	Revoked     string // what is not trusted; may be missing; "": none
+	Kept        string // a copy of Revoked as last read, in force if that is gone; "": no copy
 	Gossip      string // keys of the gossip, for agents
 }
 
@@ -48,7 +48,7 @@ func In(dir string, role Role, name string) Files {
 	}
 }
 
-// readFile reads a file that is small or an error.
+// readFile reads a file of at most maxFile bytes.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -60,8 +60,8 @@ func readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// writeFile writes a file beside its place, syncs it and renames it, so that
-// who reads meanwhile sees the old one or the new one, whole.
+// writeFile writes a file beside its place, syncs it and renames it, so that a reader sees
+// either the old one or the new one, whole.
 func writeFile(name string, data []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // made with 0600
 	if err != nil {
@@ -88,7 +88,7 @@ func writeFile(name string, data []byte, mode fs.FileMode) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// refuseExisting is an error if one of the files exists.
+// refuseExisting returns an *ExistsError if one of the files exists.
 func refuseExisting(names ...string) error {
 	for _, name := range names {
 		if _, err := os.Lstat(name); err == nil {
@@ -136,7 +136,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return nil, fmt.Errorf("a %s stands where only certificates belong", block.Type)
+			return nil, fmt.Errorf("a %s is among the certificates; must be a PEM file of certificates only", block.Type)
 		}
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
@@ -158,8 +158,7 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// readSecret reads a file of bounded size and refuses one that others on the
-// machine can read.
+// readSecret is readFile, but refuses a file that others on the machine can read.
 func readSecret(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// gossipKeySize is that of a key of AES-256.
+// gossipKeySize is the size of an AES-256 key.
 const gossipKeySize = 32
 
-// maxGossipKeys bounds the keys of one file: one in use and those that it takes
-// the place of.
+// maxGossipKeys bounds the keys of one file: the one in use and those that it replaces.
 const maxGossipKeys = 8
 
-// GossipKeys reads the keys of a VO's gossip, each a line of base64: the first
-// is used to send, all are understood. Whoever has one can join the gossip, and
-// no more than that: gossip is a hint, certificates are the authority.
+// GossipKeys reads the keys of a VO's gossip, each a line of base64. The first is used to
+// send; all are understood. Whoever has one can join the gossip and nothing else: gossip
+// is a hint, certificates are the authority.
 func GossipKeys(name string) ([][]byte, error) {
 	data, err := readSecret(name)
 	if err != nil {
@@ -29,7 +28,7 @@ func GossipKeys(name string) ([][]byte, error) {
 	return keys, nil
 }
 
-// parseGossipKeys says nothing of a key in its errors: they go into logs.
+// parseGossipKeys never puts a key into its errors, because they go into logs.
 func parseGossipKeys(data []byte) ([][]byte, error) {
 	var keys [][]byte
 	n := 0
@@ -67,9 +66,8 @@ func writeGossipKeys(name string, keys [][]byte) error {
 	return writeFile(name, text, 0o600)
 }
 
-// KeyStep is one of the three steps by which the key of a VO's gossip is
-// changed while agents run. After each, the file goes to every agent and each is
-// started again before the next step.
+// KeyStep is one of the three steps that change the key of a VO's gossip while agents run.
+// After each step copy the file to every agent and restart all of them before the next.
 type KeyStep string
 
 // The steps.
@@ -79,8 +77,8 @@ const (
 	DropKeys KeyStep = "drop" // only the one used to send is left
 )
 
-// RotateGossip takes one step of changing the key and returns how many keys the
-// file then holds.
+// RotateGossip takes one step of changing the key, and returns how many keys the file then
+// holds.
 func (a *Authority) RotateGossip(step KeyStep) (int, error) {
 	file := a.path(gossipFile)
 	keys, err := GossipKeys(file)

@@ -15,8 +15,7 @@ import (
 // scheme is that of the URIs that name members.
 const scheme = "bourse"
 
-// maxName bounds a member's name, in bytes; configuration files have the same
-// bound.
+// maxName bounds a member's name, in bytes, as configuration files do.
 const maxName = 100
 
 // Role is what a member of a VO may be.
@@ -81,8 +80,8 @@ func (i Identity) Valid() error {
 	return validName(i.Name)
 }
 
-// validVO holds a VO's name to what may stand as the host of a URI, so that an
-// authority can be confined to it.
+// validVO checks that a VO's name can be the host of a URI, so that an authority can be
+// confined to it.
 func validVO(name string) error {
 	odd := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.')
@@ -94,7 +93,7 @@ func validVO(name string) error {
 	return nil
 }
 
-// validName holds a member's name to what configuration files accept.
+// validName checks that configuration files accept a member's name.
 func validName(name string) error {
 	switch {
 	case name == "" || len(name) > maxName:
@@ -105,11 +104,11 @@ func validName(name string) error {
 	return bourse.CheckText(name)
 }
 
-// errNotOurs says that a URI is of another scheme: no identity, and no harm.
+// errNotOurs says that a URI has another scheme: it is no identity, and does no harm.
 var errNotOurs = errors.New("not a bourse:// URI")
 
-// ParseIdentity reads a URI bourse://VO/ROLE/NAME. Every identity has one
-// spelling, the one of String; any other is an error.
+// ParseIdentity reads a URI bourse://VO/ROLE/NAME. An identity has one spelling, that of
+// String. Any other is an error.
 func ParseIdentity(s string) (Identity, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -132,9 +131,8 @@ func ParseIdentity(s string) (Identity, error) {
 	return i, nil
 }
 
-// Of returns the identity in a certificate: the one URI of scheme bourse. None
-// and two are errors. It does not say whether the certificate can be trusted;
-// Store.Verify does.
+// Of returns the identity in a certificate, which must have exactly one URI of scheme
+// bourse. It does not say whether the certificate can be trusted; Store.Verify does.
 func Of(c *x509.Certificate) (Identity, error) {
 	var found []Identity
 	for _, u := range c.URIs {

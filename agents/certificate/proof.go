@@ -11,8 +11,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// ReadProofKey reads the key that a site proves its answers with: one line of
-// base64, readable by its owner only.
+// ReadProofKey reads the key with which a site proves its answers: one line of base64, in a
+// file that only its owner can read.
 func ReadProofKey(name string) (agents.Key, error) {
 	data, err := readSecret(name)
 	if err != nil {
@@ -26,8 +26,7 @@ func ReadProofKey(name string) (agents.Key, error) {
 	return key, nil
 }
 
-// ProofKey reads that key, or makes it where there is none yet; made reports
-// whether it did.
+// ProofKey reads that key, or makes it if there is none yet; made reports whether it did.
 func ProofKey(name string) (key agents.Key, made bool, err error) {
 	key, err = ReadProofKey(name)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Cause is the kind of a Refusal: a word that programs can rely on.
+// Cause is the kind of a Refusal, a word on which programs can rely.
 type Cause string
 
 // The causes.
@@ -15,11 +15,11 @@ const (
 	None       Cause = "no-certificate" // the peer has shown none
 	Foreign    Cause = "foreign"        // of an authority that is not trusted here
 	Expired    Cause = "expired"        // it, or its authority
-	NotYet     Cause = "not-yet-valid"  // it begins later, or the clock here is behind
-	Revoked    Cause = "revoked"        // on the list of revoked ones
+	NotYet     Cause = "not-yet-valid"  // it becomes valid later, or the clock here is behind
+	Revoked    Cause = "revoked"        // on the list of revoked certificates
 	NoIdentity Cause = "no-identity"    // not exactly one well-formed bourse:// URI
 	OtherVO    Cause = "other-vo"       // a member of another VO
-	OtherRole  Cause = "other-role"     // a member that may not speak here
+	OtherRole  Cause = "other-role"     // a member whose role may not call here
 	OtherName  Cause = "other-name"     // a member, but not the one meant
 	OtherHost  Cause = "other-host"     // the one meant, but not for the address called
 	WrongUse   Cause = "wrong-use"      // its key usages do not allow this end
@@ -49,7 +49,7 @@ func CauseOf(err error) Cause {
 	return ""
 }
 
-// issueAgain is the remedy that most refusals have.
+// issueAgain is the remedy of most refusals.
 func issueAgain(i Identity) string {
 	host := ""
 	if i.Role.serves() {
@@ -58,7 +58,7 @@ func issueAgain(i Identity) string {
 	return fmt.Sprintf("at the authority of VO %s: bourse ca issue --role %s --name %s%s --replace", i.VO, i.Role, shell(i.Name), host)
 }
 
-// shell quotes a name for a command line where it needs it.
+// shell quotes a name for a command line if it needs it.
 func shell(name string) string {
 	plain := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r))
@@ -69,11 +69,10 @@ func shell(name string) string {
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
-// Explain gives the line that both ends of a refused connection show. What this
-// end has refused is a Refusal already; where the other end has refused our
-// certificate TLS says no more than an alert, and Explain adds whose it was and
-// what can be seen from here. Other errors are returned as they are. peer names
-// the other end, for the text.
+// Explain returns the line that both ends of a refused connection show. If this end has
+// refused, the error is a Refusal already. If the other end has refused our certificate,
+// TLS gives only an alert, and Explain adds whose certificate it was and what can be seen
+// from here. Other errors are returned unchanged. peer names the other end in the text.
 func (s *Store) Explain(err error, peer string) error {
 	var r *Refusal
 	if err == nil || errors.As(err, &r) {

@@ -14,18 +14,17 @@ import (
 	"time"
 )
 
-// revocations says what is not to be trusted although the authority vouches for
-// it. A line of the file is the serial number of a certificate in hexadecimal,
-// or ROLE/NAME for a member whatever its certificate; what follows a # is a
-// remark.
+// revocations lists what is not trusted although the authority vouches for it. A line of
+// the file is the serial number of a certificate in hexadecimal, or ROLE/NAME for every
+// certificate of a member. A # begins a remark.
 type revocations struct {
 	serials map[string]bool
 	members map[string]bool
 	there   bool // there was a file
-	missing bool // and it is gone: this is what it held
+	missing bool // it is gone: this is what it held last
 }
 
-// readRevocations reads a list; one that does not exist is empty.
+// readRevocations reads a list. One that does not exist is empty.
 func readRevocations(name string) (revocations, error) {
 	if name == "" {
 		return revocations{}, nil
@@ -41,20 +40,20 @@ func readRevocations(name string) (revocations, error) {
 	if err != nil {
 		return revocations{}, fmt.Errorf("%s:%w", name, err)
 	}
-	list.there = len(data) > 0 // a file of no bytes is one that was cut off
+	list.there = len(data) > 0 // an empty file is one that was cut off
 	return list, nil
 }
 
-// revocations reads the list of a member's files. One that has been there and is
-// gone is not an empty one: what it held last stays in force, in this process and
-// in those after it, which find a copy in Files.Kept.
+// revocations reads the list of a member's files. A list that was there and is gone does
+// not count as empty: what it held last stays in force, in this process and in later ones,
+// which find a copy in Files.Kept.
 func (s *Store) revocations() (revocations, error) {
 	list, err := readRevocations(s.files.Revoked)
 	if err != nil {
 		return revocations{}, err
 	}
 	if list.there {
-		if err := s.keep(); err != nil { // a full disk must not keep a new list out of force
+		if err := s.keep(); err != nil { // a new list is in force even if the disk is full
 			s.log(fmt.Sprintf("the list of revoked members is in force, but could not be copied to %s for the lives to come: %v", s.files.Kept, err))
 		}
 		return list, nil
@@ -70,13 +69,13 @@ func (s *Store) revocations() (revocations, error) {
 	return list, nil
 }
 
-// listMissing is what is said of a list that is gone.
+// listMissing is the line for the log about a list that is gone.
 func (s *Store) listMissing(list revocations) string {
 	return fmt.Sprintf("%s is gone, or has nothing in it; the last list that was read stays in force, with %d entries: copy it here from the authority again or, if nobody is to be kept out any more, a file with a remark only",
 		s.files.Revoked, len(list.serials)+len(list.members))
 }
 
-// keep copies the list for the processes to come, where it has changed.
+// keep copies the list for later processes, if it has changed.
 func (s *Store) keep() error {
 	if s.files.Kept == "" {
 		return nil
@@ -128,10 +127,10 @@ func (r revocations) holds(i Identity, c *x509.Certificate) bool {
 	return r.serials[serialText(c)] || r.members[string(i.Role)+"/"+i.Name]
 }
 
-// serialText shows a serial number as lists and openssl do.
+// serialText shows a serial number as the lists and openssl do.
 func serialText(c *x509.Certificate) string { return fmt.Sprintf("%032x", c.SerialNumber) }
 
-// enlist adds a certificate to the list of what was issued: serial, end, whose.
+// enlist adds a certificate to the list of issued ones: serial, end, member.
 func (a *Authority) enlist(i Issued) error {
 	f, err := os.OpenFile(a.path(issuedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -141,7 +140,7 @@ func (a *Authority) enlist(i Issued) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Issued lists what the authority has issued, in the order of time.
+// Issued lists what the authority has issued, in order of time.
 func (a *Authority) Issued() ([]Issued, error) {
 	data, err := os.ReadFile(a.path(issuedFile)) // grows with every certificate: not bounded
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,10 +170,10 @@ func (a *Authority) Issued() ([]Issued, error) {
 	return list, nil
 }
 
-// Revoke puts every certificate of a member that has not expired on the list of
-// revoked ones, and returns their serial numbers; those that were on it are not
-// counted. A certificate issued later is not concerned. The list has its effect
-// where a copy of it lies beside a member's files.
+// Revoke puts every certificate of a member that has not expired on the list of revoked
+// certificates, and returns their serial numbers, without those that were on it already.
+// A certificate that is issued later is not revoked. The list takes effect where a copy of
+// it lies beside a member's files.
 func (a *Authority) Revoke(role Role, name string) ([]string, error) {
 	issued, err := a.Issued()
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// pollEvery is how often at most a Store looks whether its files have changed.
+// pollEvery is how often, at most, a Store checks whether its files have changed.
 const pollEvery = time.Second
 
-// warnBefore is how long before its end a certificate is warned of, and
-// warnEvery how often.
+// warnBefore is how long before the end of a certificate warnings begin, warnEvery how
+// often they come.
 const (
 	warnBefore = 30 * 24 * time.Hour
 	warnEvery  = 24 * time.Hour
 )
 
-// Store holds what a process needs to be a member of a VO and reads it again
-// when its files change: at a handshake, and whenever Current is asked, but at
-// most once a second. Files that cannot be used are logged once and leave what
-// was there in force. It is safe for use by many goroutines.
+// Store holds what a process needs to be a member of a VO. It reads the files again when
+// they change: it looks at a handshake and when Current is called, but at most once a
+// second. Files that cannot be used are logged once, and the earlier ones stay in force.
+// It is safe for concurrent use.
 type Store struct {
 	files Files
 	now   func() time.Time
@@ -33,10 +33,10 @@ type Store struct {
 
 	state atomic.Pointer[state]
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // for the fields below
 	looked time.Time
 	seen   stamps
-	faulty error // why what was seen is not in force
+	faulty error // why the files last seen are not in force
 	warned time.Time
 }
 
@@ -53,12 +53,12 @@ type state struct {
 // Options of a Store.
 type Options struct {
 	Now func() time.Time  // nil: time.Now
-	Log func(line string) // of reloads and files that cannot be used; nil: nobody is told
+	Log func(line string) // gets a line for each reload and for files that cannot be used; nil: no log
 }
 
-// Load reads the files of a member. It is an error if they do not fit together,
-// or if nobody would accept the certificate: expired, revoked or of an authority
-// that is not in the file of authorities.
+// Load reads the files of a member. It is an error if they do not fit together, or if
+// nobody would accept the certificate: it is expired, revoked, or of an authority that is
+// not in the file of authorities.
 func Load(files Files, o Options) (*Store, error) {
 	s := &Store{files: files, now: clock(o.Now), log: o.Log}
 	if s.log == nil {
@@ -75,8 +75,7 @@ func Load(files Files, o Options) (*Store, error) {
 	return s, nil
 }
 
-// read reads all files and holds the certificate against the rest as its peers
-// will.
+// read reads all files and checks the certificate by the others as its peers will.
 func (s *Store) read(number uint64) (*state, error) {
 	st := &state{number: number}
 	var err error
@@ -114,13 +113,13 @@ func (s *Store) read(number uint64) (*state, error) {
 	return st, nil
 }
 
-// self holds the own certificate against the own files.
+// self checks the own certificate by the own files.
 func (st *state) self(now time.Time) error {
 	_, err := st.verify(now, []*x509.Certificate{st.own.Leaf}, x509.ExtKeyUsageClientAuth)
 	return err
 }
 
-// missing adds where a file that does not exist would come from.
+// missing adds to the error of a missing file where the file comes from.
 func missing(err error, remedy string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w; %s", err, remedy)
@@ -128,14 +127,14 @@ func missing(err error, remedy string) error {
 	return err
 }
 
-// stamps are what the files looked like, nil where there was none.
+// stamps is what was seen of the files, nil for a missing one.
 type stamps [4]fs.FileInfo
 
 func look(f Files) stamps {
 	var out stamps
 	for i, name := range []string{f.Authority, f.Certificate, f.Key, f.Revoked} {
 		if name != "" {
-			out[i], _ = os.Stat(name) // what cannot be looked at cannot be read either, which is reported
+			out[i], _ = os.Stat(name) // a file without a stat cannot be read either, and that is reported
 		}
 	}
 	return out
@@ -152,17 +151,17 @@ func (a stamps) equal(b stamps) bool {
 	return true
 }
 
-// current returns what is in force, after a look at the files if one is due.
+// current returns what is in force, after checking the files if that is due.
 func (s *Store) current() *state {
-	if s.mu.TryLock() { // who finds another looking does not wait for it
+	if s.mu.TryLock() { // if another goroutine is checking, do not wait for it
 		defer s.mu.Unlock()
 		s.poll()
 	}
 	return s.state.Load()
 }
 
-// Reload reads the files now if they have changed, and says why they cannot be used where
-// they cannot; then the earlier ones stay in force.
+// Reload reads the files now if they have changed. If they cannot be used it returns why,
+// and the earlier ones stay in force.
 func (s *Store) Reload() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,12 +188,12 @@ func (s *Store) poll() {
 	s.reread(look(s.files))
 }
 
-// reread puts in force what the files hold, if that is not what was read last.
+// reread puts the files in force if they are not those seen last.
 func (s *Store) reread(seen stamps) {
 	if seen.equal(s.seen) {
 		return
 	}
-	s.seen = seen // looked at before it is read: what changes meanwhile is read again
+	s.seen = seen // seen before they are read, so what changes meanwhile is read again
 	old := s.state.Load()
 	fresh, err := s.read(old.number + 1)
 	if err == nil && fresh.identity != old.identity {
@@ -209,22 +208,21 @@ func (s *Store) reread(seen stamps) {
 		fresh.identity, serialText(fresh.own.Leaf), day(fresh.own.Leaf.NotAfter), len(fresh.authorities), len(fresh.revoked.serials)+len(fresh.revoked.members)))
 }
 
-// Identity is whose certificate this is; it never changes.
+// Identity is the member whose certificate this is. It never changes.
 func (s *Store) Identity() Identity { return s.state.Load().identity }
 
-// Current looks at the files if that is due and returns the number of the
-// reading in force: who has verified a peer need not do so again while it is the
-// same and the peer's certificate has not expired.
+// Current checks the files if that is due, and returns the number of the reading in force.
+// A peer that was verified need not be verified again while the number is the same and its
+// certificate has not expired.
 func (s *Store) Current() uint64 { return s.current().number }
 
-// Barred reports whether the list of revoked ones has a member by name, whatever
-// the certificate.
+// Barred reports whether the list of revoked certificates names the member itself.
 func (s *Store) Barred(role Role, name string) bool {
 	return s.current().revoked.members[string(role)+"/"+name]
 }
 
-// Self says what peers will have against the own certificate by now, as far as
-// can be seen from here; nil if nothing.
+// Self returns why peers would refuse the own certificate now, as far as can be seen from
+// here; nil if they would not.
 func (s *Store) Self() error { return s.state.Load().self(s.now()) }
 
 // Expires is the end of the own certificate or, if that comes first, of the
@@ -240,9 +238,9 @@ func (s *Store) Expires() time.Time {
 	return end
 }
 
-// Warning is the line that goes into the log once a day, and that a program
-// shows when it starts, if less than 30 days, or a third of its life
-// where that is shorter, are left of the own certificate; "" if not.
+// Warning is the line that goes into the log once a day, and that a program shows when it
+// starts, if the own certificate has less than 30 days left, or less than a third of its
+// life if that is shorter; "" otherwise.
 func (s *Store) Warning() string {
 	st := s.state.Load()
 	end := s.Expires()

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Verify says who a peer that calls is, from the certificates it has shown, the
-// first its own. Every error is a *Refusal.
+// Verify returns who a calling peer is, from the certificates that it has shown, its own
+// first. Every error is a *Refusal.
 func (s *Store) Verify(chain []*x509.Certificate) (Identity, error) {
 	return s.current().verify(s.now(), chain, x509.ExtKeyUsageClientAuth)
 }
 
-// verify holds a certificate against the authorities, the clock, the usage, the
-// VO and the list of revoked ones. Members are certified by the authority
-// itself: further certificates of a chain are not looked at.
+// verify checks a certificate by the authorities, the clock, the usage, the VO and the
+// list of revoked certificates. Members are certified by the authority itself, so further
+// certificates of a chain are ignored.
 func (st *state) verify(now time.Time, chain []*x509.Certificate, usage x509.ExtKeyUsage) (Identity, error) {
 	if len(chain) == 0 {
 		return Identity{}, &Refusal{None, "a peer", "it has shown none", "give it one: bourse ca issue, in the folder of VO " + st.identity.VO + "'s authority"}
@@ -54,17 +54,16 @@ func (st *state) verify(now time.Time, chain []*x509.Certificate, usage x509.Ext
 	return id, nil
 }
 
-// Server is the configuration of an end that others call: TLS 1.3, a
-// certificate required of every caller, and only members of these roles let in.
-// It serves for new handshakes what the files then hold. Its errors are
-// *Refusal.
+// Server is the configuration of an end that others call: TLS 1.3, every caller must show
+// a certificate, and only members of these roles are let in. Each new handshake uses what
+// the files then hold. Its errors are *Refusal.
 func (s *Store) Server(roles ...Role) *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
 		SessionTicketsDisabled: true, // every connection shows its certificate
 		GetCertificate:         func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &s.current().own, nil },
-		// Any certificate at all, because VerifyConnection holds it against
-		// what is in force then, and says what is wrong in words.
+		// Any certificate, because VerifyConnection checks it by what is then in
+		// force, and says in words what is wrong.
 		ClientAuth: tls.RequireAnyClientCert,
 		VerifyConnection: func(c tls.ConnectionState) error {
 			_, err := s.Caller(c.PeerCertificates, roles...)
@@ -73,8 +72,8 @@ func (s *Store) Server(roles ...Role) *tls.Config {
 	}
 }
 
-// ServerOfAnybody is Server of an end that also lets in callers without a certificate,
-// who show otherwise who they are. One that is shown must be good.
+// ServerOfAnybody is Server for an end that also lets in callers without a certificate, who
+// show in another way who they are. A certificate that is shown must be valid.
 func (s *Store) ServerOfAnybody(roles ...Role) *tls.Config {
 	c := s.Server(roles...)
 	c.ClientAuth = tls.RequestClientCert
@@ -88,8 +87,8 @@ func (s *Store) ServerOfAnybody(roles ...Role) *tls.Config {
 	return c
 }
 
-// Trusting is the configuration of an end that calls a member and shows no certificate
-// of its own: all it has is the file of the VO's authorities.
+// Trusting is the configuration of an end that calls a member and shows no certificate of
+// its own. It needs only the file of the VO's authorities.
 func Trusting(authority string, w Want) (*tls.Config, error) {
 	list, err := readCertificates(authority)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Store) Caller(chain []*x509.Certificate, roles ...Role) (Identity, erro
 	return id, err
 }
 
-// article puts the right one before a role.
+// article puts "a" or "an" before a role.
 func article(r Role) string {
 	if r == Operator {
 		return "an " + string(r)
@@ -142,17 +141,16 @@ func either(roles []Role) string {
 	return out
 }
 
-// Want says whom a caller means. Name or Host may be empty, not both: an agent
-// is known by its name, or by the address that its certificate allows it.
+// Want says whom a caller means to reach: an agent by its name, or by a host that its
+// certificate names. Name or Host may be empty, but not both.
 type Want struct {
 	Role Role
 	Name string
-	Host string // that is called, without the port
+	Host string // that it calls, without the port
 }
 
-// Client is the configuration of an end that calls: TLS 1.3, the own
-// certificate shown, and nobody accepted but whom one means. It serves one peer;
-// make one for each. Its errors are *Refusal.
+// Client is the configuration of an end that calls: TLS 1.3, it shows its own certificate,
+// and accepts only the peer that it means. Make one for each peer. Its errors are *Refusal.
 func (s *Store) Client(w Want) *tls.Config {
 	if w.Name == "" && w.Host == "" {
 		panic("certificate: a caller must say by name or host whom it means")
@@ -163,8 +161,8 @@ func (s *Store) Client(w Want) *tls.Config {
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return &s.current().own, nil
 		},
-		// Verified by VerifyConnection, which is never left out, instead of by
-		// the library, which knows neither identities nor reloads.
+		// VerifyConnection, which always runs, verifies instead of the library,
+		// which knows neither identities nor reloads.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(c tls.ConnectionState) error {
 			_, err := s.Called(c.PeerCertificates, w)
@@ -173,7 +171,7 @@ func (s *Store) Client(w Want) *tls.Config {
 	}
 }
 
-// Called says whether the peer that was called is the one meant.
+// Called verifies that the peer that was called is the one meant.
 func (s *Store) Called(chain []*x509.Certificate, w Want) (Identity, error) {
 	return s.current().called(s.now(), chain, w)
 }
@@ -196,8 +194,7 @@ func (st *state) called(now time.Time, chain []*x509.Certificate, w Want) (Ident
 	return id, nil
 }
 
-// For reports whether a certificate is for a host, a name or an address without
-// a port.
+// For reports whether a certificate is for a host: a name or an address, without a port.
 func For(c *x509.Certificate, host string) bool { return c.VerifyHostname(host) == nil }
 
 func hosts(c *x509.Certificate) string {

@@ -15,8 +15,8 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// Disk is the folder of one journal on a host that runs Keep. Each call that waits for
-// an answer fails if that does not come in time, and so does all that follows.
+// Disk is the folder of one journal on a host that runs a Keeper. A call that waits for an
+// answer fails if none comes in time. After a failure every call fails.
 type Disk struct {
 	conn net.Conn
 	wait time.Duration
@@ -27,7 +27,7 @@ type Disk struct {
 	err error // the first failure
 }
 
-// Dial calls the host at an address. store is the certificate to show; nil: plain text.
+// Dial calls the host at an address. store has the certificate to show; nil: plain text.
 func Dial(address string, store *certificate.Store, wait time.Duration) (*Disk, error) {
 	dialer := &net.Dialer{Timeout: wait}
 	var conn net.Conn
@@ -47,8 +47,8 @@ func Dial(address string, store *certificate.Store, wait time.Duration) (*Disk, 
 	return &Disk{conn: conn, wait: wait, end: make(chan struct{})}, nil
 }
 
-// Open returns the folder of a journal, such as site-north, for this caller alone. claim
-// is the one that the journal carries; "": it has none yet.
+// Open returns the folder of a journal, such as site-north, for the use of this caller
+// alone. claim is that of the journal; "": it has none yet.
 func Open(address string, store *certificate.Store, wait time.Duration, name, claim string) (*Disk, error) {
 	d, err := Dial(address, store, wait)
 	if err != nil {
@@ -82,7 +82,7 @@ func (d *Disk) keepAlive() {
 	}
 }
 
-// ask has the host do something, and waits for its answer if there is to be one.
+// ask sends a request to the host, and waits for the answer if there is one.
 func (d *Disk) ask(q request, data []byte) (r reply, answer []byte, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +114,7 @@ func (d *Disk) ask(q request, data []byte) (r reply, answer []byte, err error) {
 	return r, answer, nil
 }
 
-// Exclusive says that nobody else has this folder while the connection stands.
+// Exclusive says that nobody else has this folder while the connection lasts.
 func (d *Disk) Exclusive() bool { return true }
 
 // Names lists the files, sorted.
@@ -141,7 +141,7 @@ func (d *Disk) Open(name string) (journal.File, error) {
 	return file{io.NewSectionReader(pieces{d, name}, 0, r.Size)}, nil
 }
 
-// file is a file of a Disk, for reading, of the size that it had.
+// file is a file of a Disk, for reading, with the size at its opening.
 type file struct{ *io.SectionReader }
 
 func (file) Close() error { return nil }
@@ -183,7 +183,7 @@ func (d *Disk) do(q request) error {
 	return err
 }
 
-// Truncate cuts a file, durably.
+// Truncate cuts a file to a size, durably.
 func (d *Disk) Truncate(name string, size int64) error {
 	return d.do(request{Do: doTruncate, Name: name, Size: size})
 }
@@ -202,7 +202,7 @@ func (d *Disk) Remove(name string) error { return d.do(request{Do: sayRemove, Na
 // SyncNames makes names durable.
 func (d *Disk) SyncNames() error { return d.do(request{Do: doSyncNames}) }
 
-// Close lets go of the folder.
+// Close releases the folder.
 func (d *Disk) Close() error {
 	d.once.Do(func() { close(d.end) })
 	return d.conn.Close()

@@ -23,11 +23,11 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// Keeper keeps the journals of agents in a folder: below it one for each caller, by the
-// name in its certificate, and below that one for each journal.
+// Keeper keeps the journals of agents in a folder. Below it is a folder for each caller, by
+// the name in its certificate, and below that one for each journal.
 type Keeper struct {
 	dir   string
-	store *certificate.Store // nil: plain text, and nobody is known
+	store *certificate.Store // nil: plain text, and callers have no names
 	log   zerolog.Logger
 
 	mu   sync.Mutex
@@ -42,12 +42,12 @@ type keeping struct {
 	done  chan struct{} // closed once the folder is free
 }
 
-// NewKeeper returns one that keeps in a folder.
+// NewKeeper returns a Keeper with that folder.
 func NewKeeper(dir string, store *certificate.Store, log zerolog.Logger) *Keeper {
 	return &Keeper{dir: dir, store: store, log: log, open: map[string]*keeping{}}
 }
 
-// Serve takes callers until the context is done. It closes the listener.
+// Serve serves callers until the context is done, and closes the listener.
 func (k *Keeper) Serve(ctx context.Context, l net.Listener) error {
 	if k.store != nil {
 		l = tls.NewListener(l, k.store.Server(certificate.Site, certificate.Broker))
@@ -75,7 +75,7 @@ func (k *Keeper) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// caller is the folder of who calls.
+// caller is the folder of the caller.
 func (k *Keeper) caller(conn net.Conn) (string, error) {
 	c, ok := conn.(*tls.Conn)
 	if !ok {
@@ -145,7 +145,7 @@ func (k *Keeper) serve(conn net.Conn) error {
 	}
 }
 
-// session is one caller.
+// session is the connection of one caller.
 type session struct {
 	keeper *Keeper
 	conn   net.Conn
@@ -155,10 +155,10 @@ type session struct {
 	mine   *keeping
 	err    error // the first failure; nothing is done after it
 
-	reading uint64 // of the certificates, by which the caller was let in
+	reading uint64 // of the certificates, when the caller was last verified
 }
 
-// member holds the caller's certificate against the files again when they have changed.
+// member verifies the caller's certificate again if the files have changed.
 func (s *session) member() error {
 	c, ok := s.conn.(*tls.Conn)
 	if !ok {
@@ -216,7 +216,7 @@ func (s *session) carryOut(q request, data []byte) (r reply, answer []byte, err 
 	return r, answer, err
 }
 
-// plainName reports whether a name is of a file in a folder, and may be touched.
+// plainName reports whether a name is that of a file in the folder that callers may use.
 func plainName(name string) bool {
 	return name != "lock" && len(name) <= 255 && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, `/\`)
 }
@@ -246,8 +246,8 @@ func (s *session) read(q request) ([]byte, error) {
 	return b[:n], err
 }
 
-// enter opens the folder of a journal. The same journal on a connection that it has left
-// without a word gives way.
+// enter opens the folder of a journal. An earlier connection of the same process, by its
+// claim, is closed.
 func (s *session) enter(name, claim string) error {
 	if s.folder != nil || !plainName(name) {
 		return fmt.Errorf("%q cannot be opened here", name)
@@ -297,7 +297,7 @@ func (s *session) leave() {
 	s.keeper.log.Info().Str("journal", s.at).Msg("a journal is no longer mirrored here")
 }
 
-// journals lists the folders below one that hold journals.
+// journals lists the folders below dir that hold journals.
 func journals(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,11 +1,11 @@
-// Package mirror keeps the journals of agents on another host: Keep runs there and has a
-// folder for each, Disk is such a folder as the agent's process uses it, the second disk
-// of a journal.Mirror. Both ends show certificates of the VO; an agent reaches what it
-// has kept itself, and nothing else.
+// Package mirror keeps the journals of agents on another host. A Keeper runs there and has
+// a folder for each journal. A Disk is such a folder as the agent's process uses it: the
+// second disk of a journal.Mirror. Both ends show certificates of the VO. An agent reaches
+// only what it has kept itself.
 //
-// It knows nothing of what a journal holds. One journal has one writer: a second one is
-// refused while the first is heard, unless it comes with the same claim, which is then
-// the same process on a new connection.
+// The package does not know what a journal holds. A journal has one writer. A second one
+// is refused while the first is heard, unless it has the same claim: then it is the same
+// process on a new connection.
 package mirror
 
 import (
@@ -17,19 +17,19 @@ import (
 	"time"
 )
 
-// A request is a frame with what is to be done and the bytes for it; so is a reply. A
-// frame is two lengths, little-endian uint32, a line of JSON and the bytes.
+// A request is a frame: what to do, and the bytes for it. A reply is a frame too. A frame
+// is two lengths (little-endian uint32), a line of JSON and the bytes.
 type request struct {
 	Do     string `json:"do"`
 	Name   string `json:"name,omitempty"`   // of a file; of the journal to open
 	To     string `json:"to,omitempty"`     // its new name
-	Size   int64  `json:"size,omitempty"`   // to cut it to; how much to read
+	Size   int64  `json:"size,omitempty"`   // to which to cut it; how much to read
 	Offset int64  `json:"offset,omitempty"` // where to read
-	Claim  string `json:"claim,omitempty"`  // whose mirror the caller takes it for
+	Claim  string `json:"claim,omitempty"`  // of the journal of which the caller believes this to be the mirror
 }
 
-// What a caller may ask. Those that are said change something whose failure shows with
-// the next that is asked.
+// What a caller may request. A do is answered. A say is not: if it fails, the next do
+// reports that.
 const (
 	doOpen      = "open"
 	doList      = "list"
@@ -39,14 +39,14 @@ const (
 	doSync      = "sync"
 	doTruncate  = "truncate"
 	doSyncNames = "sync-names"
-	doStill     = "still" // the caller is there
+	doStill     = "still" // the caller is still there
 
 	sayAppend = "append"
 	sayRename = "rename"
 	sayRemove = "remove"
 )
 
-// said reports whether nothing is answered.
+// said reports whether a request is not answered.
 func said(do string) bool { return do == sayAppend || do == sayRename || do == sayRemove }
 
 type reply struct {
@@ -62,14 +62,14 @@ const (
 	maxBytes = 4 << 20
 )
 
-// quiet is how long an end that is connected may say nothing before it counts as gone,
-// stillEvery how often a caller that has nothing to say says so.
+// quiet is how long a connected end may send nothing before it counts as gone. stillEvery
+// is how often a caller with nothing to send says that it is there.
 const (
 	quiet      = 15 * time.Second
 	stillEvery = 5 * time.Second
 )
 
-// writeFrame writes a frame. One that is too large is refused.
+// writeFrame writes a frame. One that is too large is an error.
 func writeFrame(w io.Writer, head any, data []byte) error {
 	text, err := json.Marshal(head)
 	if err != nil {

@@ -4,10 +4,10 @@ package plant
 
 import "errors"
 
-// On reports whether a planted bug is switched on: never, in this build.
+// On reports whether a planted bug is switched on. In this build none ever is.
 func On(string) bool { return false }
 
-// Set fails: this build has no planted bugs.
+// Set fails unless name is empty, because this build has no planted bugs.
 func Set(name string) error {
 	if name == "" {
 		return nil

@@ -9,8 +9,8 @@ var on string
 // On reports whether a planted bug is switched on.
 func On(name string) bool { return on == name }
 
-// Set switches one planted bug on and all others off; "" switches all off. It
-// must not be called while anything runs.
+// Set switches one planted bug on and all others off; "" switches all off. Do not call it
+// during a run.
 func Set(name string) error {
 	if name != "" {
 		if _, err := Find(name); err != nil {

@@ -2,6 +2,6 @@
 
 package plant
 
-// overlaid reports whether this build has the planted bugs: the overlay that
-// brings them has another file in this one's place.
+// overlaid reports whether this build has the planted bugs: their overlay replaces this
+// file by another one.
 const overlaid = false

@@ -1,11 +1,11 @@
-// Package plant lists planted bugs: places where the code goes wrong on purpose,
-// so that a test can prove that it would notice. "A test that would not notice
-// a planted bug is no test."
+// Package plant lists planted bugs: places where the code goes wrong on purpose, so that a
+// test can prove that it would notice. "A test that would not notice a planted bug is no
+// test."
 //
-// A bug is a file of bugs: what it breaks, a seed of the torture that catches it,
-// and its edits of the product's code. cmd/plants makes an overlay for go build
-// of them all; a build with that overlay and the tag plants holds every bug
-// behind a switch, and one at a time can be switched on, before a run begins.
+// A bug is a file in the folder bugs: what it breaks, a seed of the torture that catches
+// it, and its edits of the product's code. cmd/plants makes an overlay of all of them for
+// go build. A build with that overlay and the tag plants has every bug behind a switch.
+// One at a time can be switched on, before a run begins.
 package plant
 
 import (
@@ -18,8 +18,8 @@ import (
 // Bug is one planted bug.
 type Bug struct {
 	Name   string `json:"name"`
-	Breaks string `json:"breaks"` // what no longer holds with it
-	Seed   uint64 `json:"-"`      // of the torture: the first to be tried
+	Breaks string `json:"breaks"` // what no longer holds with the bug
+	Seed   uint64 `json:"-"`      // the first seed of the torture to try
 	Caught string `json:"-"`      // the package whose test catches it; "": the torture
 	Edits  []Edit `json:"-"`
 }
@@ -51,10 +51,10 @@ func List() []Bug {
 	return bugs
 }
 
-// Parse reads a bug's file: the lines "breaks: ..." and "seed: ...", and "caught: ..."
-// where a package's own test is what catches it, then its
-// edits as a unified diff has them, but without line numbers: "--- file", and
-// for each edit "@@" and lines that begin with a space, "-" or "+".
+// Parse reads a bug's file: the lines "breaks: ..." and "seed: ...", "caught: ..." if a
+// package's own test catches it, and then its edits. They are written as in a unified
+// diff, but without line numbers: "--- file", and for each edit "@@" and lines that begin
+// with a space, "-" or "+".
 func Parse(name, text string) (Bug, error) {
 	b := Bug{Name: name}
 	fail := func(n int, format string, args ...any) (Bug, error) {

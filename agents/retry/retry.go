@@ -1,14 +1,14 @@
-// Package retry has an agent repeat a message until it is answered: the wait
-// between two tries doubles, and one type of alarm serves all of them.
+// Package retry lets an agent repeat a message until it is answered. The wait doubles
+// between tries, and one type of alarm serves all messages.
 //
-// It keeps times only. Whether something is still owed is for the agent to say,
-// from the state that follows from its facts: nothing is remembered twice, and
-// after a restart an agent begins anew what its facts say that it owes.
+// It keeps times only. The agent says whether something is still owed, from the state
+// that follows from its facts. So nothing is remembered twice, and after a restart an
+// agent begins again what it owes by its facts.
 //
-// There is at most one obligation for a subject, and one alarm on its way for
-// each obligation; the alarm of an obligation that was begun anew still comes
-// once, and changes nothing. So a List is no larger than the number of subjects
-// that its agent begins. It reads no clock and draws nothing.
+// There is at most one obligation for a subject, and one alarm on its way for each
+// obligation. If an obligation is begun anew, its earlier alarm still comes once and
+// changes nothing. So a List is no larger than the number of subjects that its agent
+// begins. The package reads no clock and draws nothing.
 package retry
 
 import (
@@ -16,24 +16,24 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Subject names what is owed, and to whom where that matters. Kind names its
-// alarm: in traces, and in the list of messages that an agent has failed over.
+// Subject names what is owed, and to whom if that matters. Kind names its alarm in traces,
+// and in the list of messages over which an agent has failed.
 type Subject interface {
 	comparable
 	Kind() string
 }
 
-// Schedule says when something is said again: after First and then after twice as
-// long each time, up to Last. At Until it is given up; 0: never.
+// Schedule says when a message is repeated: after First, then after twice as long each
+// time, up to Last. At Until it is given up; 0: never.
 type Schedule struct {
 	First, Last bourse.Duration // at least a millisecond; a Last below First is First
 	Until       bourse.Time
 }
 
-// Due is the alarm for a subject: its agent hands it to List.Due.
+// Due is the alarm of a subject. Its agent hands it to List.Due.
 type Due[K Subject] struct {
 	Subject K
-	Number  uint64 // which beginning it belongs to
+	Number  uint64 // of the Begin that it belongs to
 }
 
 // Kind names the alarm.
@@ -48,20 +48,20 @@ type List[K Subject] struct {
 type obligation struct {
 	Schedule
 	number uint64
-	wait   bourse.Duration // before the alarm that is on its way; 0: renewed since
+	wait   bourse.Duration // before the alarm that is on its way; 0: it was renewed since
 }
 
-// Outcome says what an alarm has come to.
+// Outcome says what to do about an alarm.
 type Outcome uint8
 
 const (
-	Nothing Outcome = iota // the alarm is stale: nothing is to be done
-	Again                  // it is to be said again
-	Over                   // it is owed no more, or its time is over
+	Nothing Outcome = iota // the alarm is stale, or only began the schedule: do nothing
+	Again                  // repeat the message
+	Over                   // it is no longer owed, or its time is over
 )
 
-// Begin has a subject said again by a schedule from now on. One that was owed
-// already begins anew: its alarm on the way is ignored.
+// Begin starts the schedule of a subject. One that was owed already begins anew: its alarm
+// on the way is ignored.
 func (l *List[K]) Begin(now bourse.Time, k K, s Schedule, out *agents.Outbox) {
 	s.First = max(s.First, bourse.Millisecond)
 	s.Last = max(s.First, s.Last)
@@ -81,18 +81,16 @@ func (l *List[K]) Owes(k K) bool {
 	return ok
 }
 
-// Current reports whether an alarm is not stale. An agent asks this first if it
-// must send something to find out whether anything is still owed, and then calls
-// List.Due.
+// Current reports whether an alarm is not stale. An agent that must send something to find
+// out whether anything is still owed asks this first, and then calls List.Due.
 func (l *List[K]) Current(d Due[K]) bool {
 	o, ok := l.owed[d.Subject]
 	return ok && o.number == d.Number
 }
 
-// Renew says that something else is owed under the subject from now on, and has
-// just been said: the schedule begins anew with the alarm that is on its way. So
-// a subject that is renewed often still has one alarm. Nothing happens to a
-// subject that is not owed.
+// Renew says that from now on something else is owed under the subject, and has just been
+// sent. The schedule begins anew with the alarm that is on its way, so a subject that is
+// renewed often still has one alarm. Nothing happens to a subject that is not owed.
 func (l *List[K]) Renew(k K) {
 	if o, ok := l.owed[k]; ok {
 		o.wait = 0
@@ -100,8 +98,8 @@ func (l *List[K]) Renew(k K) {
 	}
 }
 
-// Due takes an alarm. owed says whether its subject is still owed. Again sets the
-// next alarm; Over forgets the subject.
+// Due takes an alarm. owed says whether its subject is still owed. With Again the next
+// alarm is set; with Over the subject is forgotten.
 func (l *List[K]) Due(now bourse.Time, d Due[K], owed bool, out *agents.Outbox) Outcome {
 	o := l.owed[d.Subject]
 	switch {

@@ -2,13 +2,13 @@ package sim
 
 import "github.com/bourse-grid/bourse"
 
-// clock is what a process takes for the present instant. It begins, with each
-// life, at what the host's wall clock shows, and from there on is monotonic: it
-// makes no jumps, even if the wall clock does, but may run fast or slow.
+// clock is the clock of a process. With each life it begins at the wall clock of the host.
+// From there on it is monotonic: it never jumps, even if the wall clock does, but may run
+// fast or slow.
 type clock struct {
 	truth bourse.Time // of the world, where
 	local bourse.Time // it showed this
-	drift int64       // gains so many millionths
+	drift int64       // gains this many millionths
 }
 
 // now is what the clock shows at an instant of the world.
@@ -37,7 +37,7 @@ func (c *clock) when(at bourse.Time) bourse.Time {
 // farthest is how far ahead a drift is computed: 30 years in milliseconds.
 const farthest = 1 << 40
 
-// run has the clock gain drift from an instant of the world on.
+// run lets the clock gain drift from an instant of the world on.
 func (c *clock) run(t bourse.Time, drift int64) {
 	*c = clock{truth: t, local: c.now(t), drift: drift}
 }

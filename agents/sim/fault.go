@@ -12,50 +12,49 @@ import (
 // Kind is the kind of a fault.
 type Kind string
 
-// The kinds of faults that a world knows by itself. A world's domain may add
-// others.
+// The kinds of faults that every world knows. A world's domain may add others.
 const (
 	Drop         Kind = "drop"              // messages are lost
 	Delay        Kind = "delay"             // messages and all behind them are late
 	Duplicate    Kind = "duplicate"         // messages come twice, the second time later
 	Reorder      Kind = "reorder"           // messages are overtaken
-	Partition    Kind = "partition"         // nothing passes, either way
+	Partition    Kind = "partition"         // nothing passes in either direction
 	OneWay       Kind = "partition-one-way" // nothing passes from the host
 	Flap         Kind = "flap"              // a partition that comes and goes
 	CrashSync    Kind = "crash-sync"        // the process dies before or after a sync
 	CrashSend    Kind = "crash-send"        // the process dies before, between or after its sends
 	Pause        Kind = "pause"             // the process does nothing
-	ClockJump    Kind = "clock-jump"        // the wall clock is off, and the process may begin anew by it
+	ClockJump    Kind = "clock-jump"        // the wall clock is wrong, and the process may restart by it
 	Drift        Kind = "drift"             // the clock runs fast or slow
 	TornJournal  Kind = "torn-journal"      // the process dies within a write
-	BitFlip      Kind = "bit-flip"          // the process dies, and the disk has a wrong bit
-	DiskFull     Kind = "disk-full"         // the disk takes no more
+	BitFlip      Kind = "bit-flip"          // the process dies, and a bit on the disk is wrong
+	DiskFull     Kind = "disk-full"         // the disk is full
 	SyncFailed   Kind = "sync-failed"       // a sync fails: the process stops
-	OldJournal   Kind = "old-journal"       // the process begins anew with the journal of an earlier instant
+	OldJournal   Kind = "old-journal"       // the process restarts with the journal of an earlier instant
 	Twin         Kind = "twin"              // a second process of the same name
-	Mirror       Kind = "mirror"            // the disk is lost, and restored from its mirror; or that refuses
+	Mirror       Kind = "mirror"            // the disk is lost, and restored from its mirror; or the mirror refuses
 	networkKinds      = "drop delay duplicate reorder partition partition-one-way flap"
 )
 
-// kinds lists the kinds of a world, in the order in which they are shown.
+// kinds lists the kinds that every world knows, in the order in which they are shown.
 var kinds = []Kind{Drop, Delay, Duplicate, Reorder, Partition, OneWay, Flap, CrashSync, CrashSend, Pause,
 	ClockJump, Drift, TornJournal, BitFlip, DiskFull, SyncFailed, OldJournal, Twin, Mirror}
 
-// Kinds lists the kinds of faults that a world knows by itself.
+// Kinds lists the kinds of faults that every world knows.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
 // network reports whether the fault strikes messages.
 func (k Kind) network() bool { return slices.Contains(strings.Fields(networkKinds), string(k)) }
 
-// Fault is one thing that goes wrong. Each draws from a stream of its own, so
-// that leaving one out leaves the others as they are.
+// Fault is one thing that goes wrong. Each draws from a stream of its own, so leaving one
+// out does not change the others.
 type Fault struct {
 	Kind  Kind
 	At    bourse.Time     // of the world
-	For   bourse.Duration // how long it lasts; of a crash: until the process begins anew
-	Host  agents.ID       // whom it strikes; of a message: either end of it
-	Peer  agents.ID       // the other end; "": any but those near to the host
-	Share int             // of the messages struck, in thousandths; 0: all
+	For   bourse.Duration // how long it lasts; of a crash: until the process restarts
+	Host  agents.ID       // the host that it strikes; of a message: either end of it
+	Peer  agents.ID       // the other end; "": any that is not near to the host
+	Share int             // of the messages that it strikes, in thousandths; 0: all
 	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; Mirror: its form; else of the domain
 	Salt  uint64          // of its stream
 }
@@ -77,8 +76,8 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// ParseFault reads a fault: its kind, then key=value, times in seconds. An
-// error names the word that is wrong.
+// ParseFault reads a fault: its kind, then key=value, with times in seconds. An error names
+// the word that is wrong.
 func ParseFault(line string) (Fault, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -123,7 +122,7 @@ func (f *Fault) set(key, value string) error {
 	return err
 }
 
-// whom names whom the fault strikes.
+// whom shows what the fault strikes.
 func (f *Fault) whom() string {
 	switch {
 	case f.Host == "":

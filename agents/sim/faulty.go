@@ -8,17 +8,17 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// Faulty is a world in which things go wrong: messages take time and are lost,
-// processes die and begin anew from their journals, clocks disagree, disks fail.
-// One seed and a list of faults decide all of it; the same agents, seed and
-// faults give the same run. Like World it knows no domain.
+// Faulty is a world in which things go wrong: messages take time and are lost, processes die
+// and restart from their journals, clocks disagree, disks fail. A seed and a list of faults
+// decide everything: the same agents, seed and faults give the same run. Like World it knows
+// no domain.
 //
-// An agent lives in a process. What it records in a step is appended to the
-// journal on the process's disk and synced, then its messages leave, then its
-// alarms are set. A process that dies loses its agent and its alarms; it begins
-// anew with a new agent, which replays the journal and is sent Started with a
-// nonce of its own. What an agent is handed as now is the clock of its process:
-// begun, with each life, at the wall clock of its host, and monotonic from there.
+// An agent lives in a process. What it records in a step is appended to the journal on the
+// process's disk and synced; then its messages leave; then its alarms are set. A process
+// that dies loses its agent and its alarms. It restarts with a new agent, which replays the
+// journal and gets Started with a nonce of its own. The now that an agent gets is the clock
+// of its process: with each life it begins at the wall clock of the host, and is monotonic
+// from there.
 type Faulty struct {
 	opt    Options
 	now    bourse.Time
@@ -30,8 +30,8 @@ type Faulty struct {
 	hosts  []Host
 	procs  []*process
 	of     [][]*process    // by name: one, or two while there is a twin
-	voices []int32         // by name: the name in which it speaks, -1 for its own
-	speaks map[int32]int32 // by such a name: who has last spoken in it
+	voices []int32         // by name: the name in which it sends, -1 for its own
+	speaks map[int32]int32 // by such a name: who has last sent in it
 	last   map[uint64]bourse.Time
 	active []*episode
 	counts map[Kind]int
@@ -44,37 +44,37 @@ type Faulty struct {
 	failed error
 }
 
-// Options say what a faulty world is made of beside its hosts.
+// Options say what a faulty world has in addition to its hosts.
 type Options struct {
 	Seed  uint64
 	Start bourse.Time // the world's first instant
-	// Faults is what goes wrong. Their order does not matter but for ties.
+	// Faults is what goes wrong. Their order matters only for ties.
 	Faults []Fault
-	// Latency is what a message takes: at least Lo, at most Hi, first in first
-	// out between two names. Those near each other take at most a millisecond.
+	// A message takes from Lo to Hi. Between two names messages arrive in the order in
+	// which they were sent. Between names near each other they take at most a millisecond.
 	Lo, Hi bourse.Duration
-	// Skew is how far the wall clocks of hosts disagree at most, either way.
+	// Skew is how far the wall clock of a host may be off, either way.
 	Skew bourse.Duration
-	// Compare says which hosts compare their clock with others' before a life
-	// begins, and wait while it is off by more than two seconds. nil: none; a
-	// life then begins by its wall clock as it is, like one that can ask nobody.
+	// Compare says which hosts compare their clock with others' before a life begins, and
+	// wait while it is off by more than two seconds. nil: none; a life then begins by its
+	// wall clock as it is, like one that finds nobody to ask.
 	Compare func(id agents.ID) bool
-	// Snapshot begins a journal anew with an image after so many facts. 0: never.
+	// Snapshot begins a journal anew with an image after this many facts. 0: never.
 	Snapshot int
-	// Codec knows the facts of the agents. nil: those of the vocabulary.
+	// Codec encodes the facts of the agents. nil: those of the vocabulary.
 	Codec *journal.Codec
-	// Strike is handed a fault of a kind that the world does not know, when its
-	// time has come, and reports whether it took effect.
+	// Strike gets a fault of a kind that the world does not know, when its time has come,
+	// and reports whether it took effect.
 	Strike func(w *Faulty, f Fault) bool
-	// Tamper is handed every message that a fault of an unknown kind with a
-	// duration may strike, and reports whether it has changed it.
+	// Tamper gets every message that a fault of an unknown kind with a duration may
+	// strike, and reports whether it has changed the message.
 	Tamper func(f Fault, draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool)
-	// Trace takes a line for everything that happens. nil: nobody.
+	// Trace gets a line for everything that happens. nil: no trace.
 	Trace func(line string)
 	// Describe shows a message in the trace. nil: its kind, and itself if it is a
 	// fmt.Stringer.
 	Describe func(m agents.Message) string
-	// Record keeps what every process was handed, for Rerun.
+	// Record keeps what every process was given, for Rerun.
 	Record bool
 }
 
@@ -82,45 +82,45 @@ type Options struct {
 type Host struct {
 	ID  agents.ID
 	New func() agents.Agent // a new one, as configured
-	// Sturdy: it never dies nor pauses, has the world's time and needs no journal.
+	// Sturdy: it never dies or pauses, has the world's time and needs no journal.
 	Sturdy bool
-	// Machine is the host on whose machine it runs: their wall clock is one. "": its
-	// own.
+	// Machine is the host on whose machine it runs: they have one wall clock. "": a
+	// machine of its own.
 	Machine agents.ID
-	// As is the name in which it speaks to all but those who speak in the same one, and
-	// by which others reach whoever has last spoken in it. "": its own.
+	// As is the name in which it sends to all hosts, except to those that send in the
+	// same name. Others reach by it whichever host has last sent in it. "": its own.
 	As agents.ID
-	// Mirrored: its journal lies on a second disk too, and MirrorRequired: it does not
-	// speak while that does not take it.
+	// Mirrored: its journal is also on a second disk. MirrorRequired: nothing leaves it
+	// while the second disk fails.
 	Mirrored, MirrorRequired bool
 	// Near: no network fault strikes it unless it is named as host or peer.
 	Near bool
 }
 
-// Step is what came of one message: what hooks see. It is good during the call
-// only and must not be changed.
+// Step is what came of one message, for hooks. It is valid only during the call, and must
+// not be changed.
 type Step struct {
 	At      bourse.Time // of the world
-	Now     bourse.Time // as the process has it
+	Now     bourse.Time // by the clock of the process
 	Process int
 	Life    uint64 // of the process, counted from 1
 	ID      agents.ID
 	From    agents.ID
 	Message agents.Message
-	Facts   []agents.Fact // durable from now on
-	Sends   []agents.Send // that left
+	Facts   []agents.Fact // which are durable now
+	Sends   []agents.Send // messages that left
 	Died    bool          // the process died in this step
-	Late    bool          // a pause of the process has just ended: what was due meanwhile comes now
+	Late    bool          // a pause of the process has just ended, and what was due meanwhile comes now
 }
 
-// Life is the beginning of a process's life after its first: what hooks see.
+// Life is the beginning of a later life of a process, for hooks.
 type Life struct {
 	At, Now bourse.Time
 	Process int
 	ID      agents.ID
 	Facts   int           // durable facts that the journal holds in all
 	Last    []agents.Fact // those after its last image
-	Amnesia bool          // the disk is one of the past
+	Amnesia bool          // the disk is that of an earlier instant
 }
 
 // NewFaulty returns an empty world.
@@ -137,8 +137,8 @@ func NewFaulty(opt Options) *Faulty {
 	return w
 }
 
-// Add puts a host into the world; its agent is started at the present instant.
-// An ID that is taken is a broken invariant.
+// Add puts a host into the world. Its agent is started at the present instant. An ID that is
+// taken is a broken invariant.
 func (w *Faulty) Add(h Host) {
 	if _, dup := w.index[h.ID]; dup {
 		panic(fmt.Sprintf("sim: two agents named %s", h.ID))
@@ -183,17 +183,17 @@ func (w *Faulty) After(h func(*Step)) { w.after = append(w.after, h) }
 // its agent is started.
 func (w *Faulty) Began(h func(*Life)) { w.began = append(w.began, h) }
 
-// Parted adds a hook that is called when one of two twins is ended: with the
-// process that is kept and the one that is gone, whose journal is gone too.
+// Parted adds a hook that is called when one of two twins is ended, with the process that is
+// kept and the one that is gone, whose journal is gone too.
 func (w *Faulty) Parted(h func(kept, gone int)) { w.parted = append(w.parted, h) }
 
-// Post has a message from outside delivered at an instant not before now.
+// Post delivers a message from outside at an instant, which must not be before now.
 func (w *Faulty) Post(at bourse.Time, to agents.ID, m agents.Message) {
 	w.push(event{at: max(at, w.now), rank: message, from: outside, to: w.host(to), m: m})
 }
 
-// Inject has a message delivered at an instant not before now, as if an agent
-// had sent it.
+// Inject delivers a message at an instant, which must not be before now, as if an agent had
+// sent it.
 func (w *Faulty) Inject(at bourse.Time, from, to agents.ID, m agents.Message) {
 	w.push(event{at: max(at, w.now), rank: message, from: w.host(from), to: w.host(to), m: m})
 }
@@ -207,8 +207,8 @@ func (w *Faulty) Steps() uint64 { return w.steps }
 // Count is how often faults of a kind have struck.
 func (w *Faulty) Count(k Kind) int { return w.counts[k] }
 
-// Agent returns the agent behind a name that lives now, nil if there is none.
-// Of twins it is the first that lives.
+// Agent returns the living agent behind a name, nil if there is none. Of twins it is the
+// first that lives.
 func (w *Faulty) Agent(id agents.ID) agents.Agent {
 	for _, p := range w.of[w.host(id)] {
 		if p.agent != nil {
@@ -234,8 +234,8 @@ func (w *Faulty) Stop(err error) {
 	}
 }
 
-// Run lives through everything that is due up to and including until, or until
-// a hook stops it. What is due later stays scheduled.
+// Run delivers everything that is due up to and including until, or until a hook stops it.
+// What is due later stays scheduled.
 func (w *Faulty) Run(until bourse.Time) error {
 	for w.failed == nil && w.heap.due(until) {
 		e := w.heap.pop()

@@ -20,8 +20,7 @@ func (h eventHeap) less(i, j int) bool {
 // due reports whether the first event is due by t.
 func (h eventHeap) due(t bourse.Time) bool { return len(h) > 0 && h[0].at <= t }
 
-// each hands over every event, which may be given another instant, and puts them in
-// order anew.
+// each calls f for every event, which f may give another instant, and sorts them anew.
 func (h *eventHeap) each(do func(*event)) {
 	all := *h
 	*h = all[:0]

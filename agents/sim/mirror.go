@@ -7,19 +7,19 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// A process with a mirror has its journal on two disks. Both are torn whenever it dies,
-// and the second one may be ahead then by what nobody was told. The fault Mirror is one of
-// these, Fault.Size.
+// A process with a mirror has its journal on two disks. Whenever it dies both are torn, and
+// the second may be ahead by what nobody was told. The fault Mirror is one of these, by
+// Fault.Size.
 const (
 	MirrorLost    = iota // the process dies, and its main disk is lost
-	MirrorLostSay        // as soon as something was said that was recorded before
+	MirrorLostSay        // as MirrorLost, once something that was recorded has been sent
 	MirrorRefuses        // the second disk takes nothing
 )
 
 // mirrored is a process's second disk.
 type mirrored struct {
 	*journal.Second
-	lost bool // the main disk is: the next life begins with what is here
+	lost bool // the main disk is lost: the next life begins with this one
 }
 
 // journalDisk is the disk of a life that begins: the main one or, with a mirror, both.
@@ -40,8 +40,8 @@ func (p *process) journalDisk() (journal.Disk, error) {
 	return x.Begin(p.disk)
 }
 
-// die ends the mirror's life with that of the process. What was on its way has come to
-// pass or not, and of what was written and not synced any part is there.
+// die ends the mirror's life with that of the process. What was on its way is done or not,
+// and any part of what was written and not synced is there.
 func (x *mirrored) die(draw stream) {
 	if x == nil || !x.Open() {
 		return
@@ -59,7 +59,7 @@ func (x *mirrored) die(draw stream) {
 	}, draw.chance(500))
 }
 
-// strikeMirror has the fault happen to a process.
+// strikeMirror strikes a process with the fault.
 func (p *process) strikeMirror(f Fault, draw stream) {
 	w, x := p.world, p.second
 	switch {
@@ -79,7 +79,7 @@ func (p *process) strikeMirror(f Fault, draw stream) {
 	}
 }
 
-// mend has the second disk take what comes again; a mirror that is behind is brought up.
+// mend lets the second disk work again, and brings a mirror that is behind up to date.
 func (p *process) mend() {
 	x := p.second
 	if x == nil || !x.Refusing() {
@@ -95,13 +95,13 @@ func (p *process) mend() {
 	}
 }
 
-// loseDisk has a process lose its disk in a step of which all has left.
+// loseDisk lets a process lose its disk after a step of which everything has left.
 func (p *process) loseDisk(s *Step, out *agents.Outbox, a *armed) {
 	if err := p.write(s.Now, out.Facts); err != nil {
 		p.failed(s, err)
 		return
 	}
-	if !p.second.Current() { // nobody has promised that this is on both
+	if !p.second.Current() { // it was not promised that this is on both
 		s.Died = false
 		p.snapshot(s)
 		return
@@ -111,7 +111,7 @@ func (p *process) loseDisk(s *Step, out *agents.Outbox, a *armed) {
 	p.second.lost = true
 }
 
-// ofMirror is the stream of what becomes of a second disk at the end of a life.
+// ofMirror is the stream that decides the state of the second disk at the end of a life.
 func (p *process) ofMirror() stream {
 	return streamOf(p.world.opt.Seed, 6, uint64(p.number), p.life, uint64(p.world.now))
 }

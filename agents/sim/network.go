@@ -5,7 +5,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// episode is a fault that lasts: of the network, or of the domain.
+// episode is a fault that lasts, of the network or of the domain.
 type episode struct {
 	Fault
 	draw stream
@@ -23,7 +23,7 @@ func (w *Faulty) concerns(e *episode, from, to agents.ID) bool {
 	return e.Host == "" && !w.hosts[w.index[from]].Near && !w.hosts[w.index[to]].Near
 }
 
-// send takes a message over the network, with what goes wrong there.
+// send sends a message over the network, with what goes wrong there.
 func (w *Faulty) send(from int32, s agents.Send) {
 	to, said := w.host(s.To), from
 	if v := w.voices[from]; v >= 0 && w.voices[to] != v {
@@ -105,8 +105,7 @@ func (w *Faulty) latency(from, to int32) bourse.Duration {
 	return w.base.within(w.opt.Lo, w.opt.Hi)
 }
 
-// cut loses a message. For Drop each lost message counts, for a partition only
-// the first.
+// cut loses a message. With Drop each lost message counts; with a partition only the first.
 func (w *Faulty) cut(e *episode, from, to int32, m agents.Message) {
 	if e.Kind == Drop || !e.hit {
 		w.struck(e.Kind)

@@ -18,33 +18,33 @@ type process struct {
 	agent   agents.Agent // nil while it is down
 	disk    *journal.Memory
 	journal *journal.Journal
-	life    uint64 // counted; alarms of an earlier one are lost with it
+	life    uint64 // its number; the alarms of an earlier life are lost with it
 	clock   clock
 	skew    bourse.Duration // of its host's wall clock
-	jump    bourse.Duration // by which the wall clock is off for a time
+	jump    bourse.Duration // how far the wall clock is off for a time
 	drift   int64
-	paused  bourse.Time     // it does nothing before
+	paused  bourse.Time     // it does nothing before this
 	behind  bool            // after a pause its alarms come after its messages
 	armed   *armed          // a crash that is yet to strike; nil: none
-	mirror  *journal.Memory // of a disk with a wrong bit
+	mirror  *journal.Memory // a good copy of a disk with a wrong bit
 	second  *mirrored       // nil: it has one disk
-	backup  bool            // a disk of the past is kept, to come back to
-	amnesia bool            // the next life begins with a disk of the past
-	stopped bool            // by its own will
+	backup  bool            // a copy of the disk is kept, to return to
+	amnesia bool            // the next life begins with the disk of an earlier instant
+	stopped bool            // by itself
 	lives   []*record
 }
 
-// armed is a crash that waits for a step to strike in.
+// armed is a crash that waits for the step in which it strikes.
 type armed struct {
 	Fault
 	draw    stream
-	inImage bool // it strikes where the journal begins anew with an image
+	inImage bool // it strikes when the journal begins anew with an image
 }
 
-// alarmOf is an alarm on its way to the life of a process that has set it.
+// alarmOf is an alarm on its way to the life that has set it.
 type alarmOf struct {
 	life  uint64
-	local bourse.Time // the process's own instant
+	local bourse.Time // by the clock of the process
 	m     agents.Message
 }
 
@@ -111,16 +111,16 @@ func (p *process) begin() {
 	p.step(w.names[p.name], agents.Started{Nonce: nonce.next()})
 }
 
-// disagrees reports whether a life does not begin now because its clock is off
-// those of others.
+// disagrees reports whether a life does not begin now because its clock differs from those
+// of others.
 func (p *process) disagrees() bool {
 	off := p.skew + p.jump
 	compares := p.world.opt.Compare != nil && p.world.opt.Compare(p.world.names[p.name])
 	return compares && p.durable && (off > maxSkew || off < -maxSkew)
 }
 
-// whole checks, if a bit of the disk was flipped, that at most the last record is
-// lost by it: damage before whole records must be refused.
+// whole checks, after a bit of the disk was flipped, that only the last record may be lost:
+// damage before whole records must be refused.
 func (p *process) whole() error {
 	if p.mirror == nil {
 		return nil
@@ -136,8 +136,8 @@ func (p *process) whole() error {
 	return nil
 }
 
-// repair is what an operator does with a journal that cannot be opened: restore
-// the disk from its mirror, or make the space that it lacked.
+// repair does what an operator does about a journal that cannot be opened: it restores the
+// disk from its copy, or makes room.
 func (p *process) repair(err error) {
 	w := p.world
 	w.trace("%s cannot begin: %v", w.names[p.name], err)
@@ -170,8 +170,8 @@ func (p *process) later(d bourse.Duration) {
 	})
 }
 
-// gone reports whether the process is no longer one of its name: a twin that
-// was given up.
+// gone reports whether the process no longer belongs to its name: it was a twin that was
+// ended.
 func (p *process) gone() bool {
 	for _, q := range p.world.of[p.name] {
 		if q == p {
@@ -181,7 +181,7 @@ func (p *process) gone() bool {
 	return true
 }
 
-// alarm delivers an alarm: its life's clock shows its instant.
+// alarm delivers an alarm, when the clock of its life shows its instant.
 func (p *process) alarm(e event, a alarmOf) {
 	w := p.world
 	if p.agent == nil || p.life != a.life {
@@ -197,7 +197,7 @@ func (p *process) alarm(e event, a alarmOf) {
 	p.step(w.names[p.name], a.m)
 }
 
-// run has the process's clock gain drift from now on. Its alarms come when that shows
+// run lets the process's clock gain drift from now on. Its alarms come when the clock shows
 // their instants.
 func (p *process) run(drift int64) {
 	if p.clock.drift == drift {
@@ -212,8 +212,8 @@ func (p *process) run(drift int64) {
 	})
 }
 
-// step hands the agent a message, makes what it records durable and lets its
-// messages out, or dies on the way.
+// step gives the agent a message, makes its facts durable and lets its messages out, or dies
+// on the way.
 func (p *process) step(from agents.ID, m agents.Message) {
 	w := p.world
 	w.steps++
@@ -260,8 +260,8 @@ func (p *process) step(from agents.ID, m agents.Message) {
 	}
 }
 
-// keep appends and syncs the facts of a step and says which of its messages
-// leave. A crash that is armed strikes here; so does a disk that fails.
+// keep appends and syncs the facts of a step, and returns which of its messages leave. An
+// armed crash strikes here, and so does a failing disk.
 func (p *process) keep(s *Step, out *agents.Outbox) {
 	s.Facts, s.Sends = out.Facts, out.Sends
 	a := p.armed
@@ -312,13 +312,13 @@ func (a *armed) tear(_ string, synced, written int) int {
 	return synced + a.draw.below(written-synced+1)
 }
 
-// unwritten leaves nothing of a step: it died before its facts were durable.
+// unwritten leaves nothing of a step that died before its facts were durable.
 func (p *process) unwritten(s *Step) {
 	s.Facts = nil
 	s.Sends = nil
 }
 
-// strikes reports whether the step is one that the crash waits for.
+// strikes reports whether the crash waits for this step.
 func (a *armed) strikes(out *agents.Outbox) bool {
 	switch {
 	case a.inImage:
@@ -331,7 +331,7 @@ func (a *armed) strikes(out *agents.Outbox) bool {
 	return len(out.Facts) > 0
 }
 
-// errDisk is what a disk fails with by a fault.
+// errDisk is the error of a disk that fails by a fault.
 var errDisk = errors.New("the disk has failed")
 
 func failing(op journal.Op) func(journal.Op, string) error {

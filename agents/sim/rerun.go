@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// record is what one life of a process was handed, and what it recorded.
+// record is what one life of a process was given, and what it recorded.
 type record struct {
 	replayed []stamped
 	inputs   []input
@@ -27,7 +27,7 @@ type input struct {
 	sum  uint64 // digest of all facts up to and including this step
 }
 
-// step takes down one step.
+// step records one step.
 func (r *record) step(w *Faulty, now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	sum := uint64(0)
 	if n := len(r.inputs); n > 0 {
@@ -51,9 +51,9 @@ func (w *Faulty) digest(sum uint64, now bourse.Time, facts []agents.Fact) uint64
 	return sum
 }
 
-// Rerun hands every life of every process the same messages in the same order
-// once more and returns an error unless the same facts come of it. The world
-// must have been made with Record.
+// Rerun gives every life of every process the same messages in the same order once more, and
+// returns an error unless the same facts come of it. The world must have been made with
+// Record.
 func (w *Faulty) Rerun() error {
 	for _, p := range w.procs {
 		if !p.durable {

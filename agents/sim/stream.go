@@ -2,8 +2,8 @@ package sim
 
 import "github.com/bourse-grid/bourse"
 
-// stream is a seeded source of draws: splitmix64. Each purpose has a stream of
-// its own, so that what one draws leaves the others as they are.
+// stream is a seeded source of draws: splitmix64. Each purpose has a stream of its own, so
+// the draws of one do not change those of others.
 type stream uint64
 
 // streamOf derives the stream of a purpose, named by words, from a seed.

@@ -8,10 +8,10 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// Strike has a fault happen now: for a domain whose faults are made of others.
+// Strike makes a fault happen now, for a domain whose faults consist of others.
 func (w *Faulty) Strike(f Fault) { w.strike(f) }
 
-// strike has a fault happen whose time has come.
+// strike makes a fault happen whose time has come.
 func (w *Faulty) strike(f Fault) {
 	if w.healed {
 		return
@@ -61,7 +61,7 @@ func (w *Faulty) strike(f Fault) {
 	}
 }
 
-// strikeWorld has a fault of the network, or one of the domain's, happen.
+// strikeWorld makes a fault of the network or of the domain happen.
 func (w *Faulty) strikeWorld(f Fault, draw stream) {
 	w.trace("%s strikes %s", f.Kind, f.whom())
 	if !f.Kind.network() && w.opt.Strike != nil && w.opt.Strike(w, f) {
@@ -86,12 +86,12 @@ func (w *Faulty) victim(id agents.ID, draw *stream) *process {
 	}
 	list := w.of[name]
 	if len(list) == 0 {
-		return nil // a name that others speak in
+		return nil // a name in which others send
 	}
 	return list[draw.below(len(list))]
 }
 
-// patience is how long a crash waits for a step to strike in.
+// patience is how long a crash waits for its step.
 const patience bourse.Duration = 10 * bourse.Minute
 
 // expire disarms a crash that has found no step.
@@ -108,9 +108,9 @@ func (w *Faulty) expire(p *process, f Fault) {
 	})
 }
 
-// jumpClock sets the wall clock wrong for a time. A process that lives goes on by
-// its monotonic clock; a life that begins meanwhile has the wrong time until an
-// operator sets the clock right and begins it anew.
+// jumpClock sets the wall clock wrong for a time. A living process goes on by its monotonic
+// clock. A life that begins meanwhile has the wrong time, until an operator sets the clock
+// right and restarts the process.
 func (p *process) jumpClock(f Fault, draw stream) {
 	w := p.world
 	w.struck(f.Kind)
@@ -146,7 +146,7 @@ func (p *process) setClock() {
 	}
 }
 
-// maxSkew is how far off a clock may be before its process is begun anew.
+// maxSkew is how far off a clock may be before its process is restarted.
 const maxSkew = 2 * bourse.Second
 
 func (p *process) undrift() {
@@ -165,13 +165,13 @@ func (p *process) flip(f Fault, draw stream) {
 	p.world.struck(f.Kind)
 	p.crash(f.For, nil)
 	p.mirror = p.disk.Clone()
-	name := names[len(names)-1] // the one that a restart reads
+	name := names[len(names)-1] // the file that a restart reads
 	data, _ := p.disk.Read(name)
 	p.disk.Flip(name, draw.below(8*len(data)))
 	p.amnesia = true // a flip in the last record is a torn tail
 }
 
-// forget has a process begin anew with the disk that it had.
+// forget restarts a process with an earlier state of its disk.
 func (p *process) forget(backup *journal.Memory, draw stream) {
 	w := p.world
 	p.backup = false
@@ -182,7 +182,7 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 	if p.agent != nil {
 		p.die(nil)
 	}
-	p.life++ // whatever was to begin
+	p.life++ // so that no other life begins
 	p.disk, p.mirror, p.amnesia = backup, nil, true
 	if p.second != nil {
 		p.second.Memory, p.second.lost = backup.Clone(), false
@@ -190,8 +190,8 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 	p.later(draw.within(bourse.Second, 30*bourse.Second))
 }
 
-// fork begins a second process of the same name with a copy of the disk, and
-// ends one of the two after a while.
+// fork starts a second process of the same name with a copy of the disk, and ends one of the
+// two after a while.
 func (w *Faulty) fork(p *process, f Fault, draw stream) {
 	if len(w.of[p.name]) > 1 {
 		return
@@ -201,7 +201,7 @@ func (w *Faulty) fork(p *process, f Fault, draw stream) {
 	w.procs = append(w.procs, q)
 	w.of[p.name] = append(w.of[p.name], q)
 	q.begin()
-	if draw.chance(500) { // both count on from the same life
+	if draw.chance(500) { // both continue from the same life
 		w.do(w.now.Add(draw.within(1, 5*bourse.Second)), func() {
 			if p.agent != nil && !p.gone() {
 				p.crash(draw.within(1, 5*bourse.Second), nil)
@@ -239,7 +239,7 @@ func (w *Faulty) part(name int32, draw stream) {
 	}
 }
 
-// Heal ends all faults, now and to come: what is down begins anew, twins part,
+// Heal ends all faults, present and future: processes that are down restart, twins part,
 // clocks and disks are set right.
 func (w *Faulty) Heal() {
 	w.trace("all faults end")

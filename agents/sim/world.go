@@ -1,6 +1,6 @@
-// Package sim hosts agents in virtual time: one heap of events, steps called
-// directly, one goroutine. The same agents and the same messages give the same
-// run. It knows no domain: what the agents are and what they say is theirs.
+// Package sim hosts agents in virtual time: one heap of events, steps called directly, one
+// goroutine. The same agents and the same messages give the same run. It knows no domain:
+// what the agents are, and what they send, is not its concern.
 package sim
 
 import (
@@ -10,24 +10,24 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// maxStepsAtOnce bounds how many steps one instant may take. A world that needs
-// more has agents that answer each other for ever.
+// maxStepsAtOnce bounds the steps of one instant. A world that needs more has agents that
+// answer each other for ever.
 const maxStepsAtOnce = 50_000_000
 
-// World is a set of agents and the messages between them. The network is
-// perfect: a message arrives in the instant in which it was sent, in order.
+// World is a set of agents and the messages between them. The network is perfect: a message
+// arrives in the instant in which it was sent, and messages arrive in order.
 type World struct {
 	now    bourse.Time
 	ids    []agents.ID
 	index  map[agents.ID]int32
 	hosts  []agents.Agent
-	later  eventHeap // of instants to come
-	soon   []event   // of this instant, first in first out
-	next   int       // the first of soon not yet delivered
+	later  eventHeap // of later instants
+	soon   []event   // of this instant, first in, first out
+	next   int       // the first of soon that is not yet delivered
 	seq    uint64
 	steps  uint64
 	atOnce int // steps taken in this instant
-	most   int // how many it may take
+	most   int // the most steps of an instant
 	out    agents.Outbox
 	after  []Hook
 }
@@ -61,8 +61,8 @@ const outside int32 = -1
 // New returns an empty world at instant 0.
 func New() *World { return &World{index: map[agents.ID]int32{}, most: maxStepsAtOnce} }
 
-// Add puts an agent into the world; its first message is Started, at the
-// present instant. An ID that is taken is a broken invariant.
+// Add puts an agent into the world. Its first message is Started, at the present instant. An
+// ID that is taken is a broken invariant.
 func (w *World) Add(id agents.ID, a agents.Agent) {
 	if _, dup := w.index[id]; dup {
 		panic(fmt.Sprintf("sim: two agents named %s", id))
@@ -77,7 +77,7 @@ func (w *World) Add(id agents.ID, a agents.Agent) {
 // After adds a hook that is called after every step.
 func (w *World) After(h Hook) { w.after = append(w.after, h) }
 
-// Post has a message from outside delivered at an instant not before now.
+// Post delivers a message from outside at an instant, which must not be before now.
 func (w *World) Post(at bourse.Time, to agents.ID, m agents.Message) {
 	w.schedule(event{at: at, rank: message, from: outside, to: w.host(to), m: m})
 }
@@ -88,8 +88,8 @@ func (w *World) Now() bourse.Time { return w.now }
 // Steps is the number of steps taken so far.
 func (w *World) Steps() uint64 { return w.steps }
 
-// Run delivers everything that is due up to and including until, then stands
-// at until. What is due later stays scheduled.
+// Run delivers everything that is due up to and including until, which is then the present
+// instant. What is due later stays scheduled.
 func (w *World) Run(until bourse.Time) {
 	for {
 		e, ok := w.pop(until)
@@ -123,8 +123,8 @@ func (w *World) pop(until bourse.Time) (event, bool) {
 	return e, true
 }
 
-// trim drops what is delivered of a long queue once it is half of it, so that
-// agents that answer each other for ever fill no memory before they are stopped.
+// trim drops the delivered half of a long queue, so that agents that answer each other for
+// ever do not fill the memory before they are stopped.
 func (w *World) trim() {
 	if w.next >= 1024 && 2*w.next >= len(w.soon) {
 		n := copy(w.soon, w.soon[w.next:])
@@ -133,7 +133,7 @@ func (w *World) trim() {
 	}
 }
 
-// step delivers one event and schedules what the agent does.
+// step delivers one event, and schedules what the agent sends and sets.
 func (w *World) step(e event) {
 	w.steps++
 	if w.atOnce++; w.atOnce > w.most {

@@ -7,10 +7,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Brokers names the brokers of all legs that an envelope speaks of, in the order
-// of its fields: the field broker of every message within the body, at any depth.
-// What cannot hold one, such as a profile, is passed over, so that the cost is that
-// of the legs.
+// Brokers names the brokers of all legs in an envelope, in the order of its fields: the
+// field broker of every message within the body, at any depth. Messages that cannot
+// contain one, such as a profile, are skipped, so only legs cost.
 func Brokers(e *Envelope) []string {
 	if e.GetBody() == nil {
 		return nil
@@ -36,10 +35,10 @@ func brokersIn(names []string, m protoreflect.Message) []string {
 	return names
 }
 
-// Rename gives every broker and every user that the message in an envelope names
-// another name, at any depth and in place: the fields broker, user and users. Where
-// name has none for one it stops and reports false; the envelope is of no use then.
-// What is empty, as a user that is not named, stays empty.
+// Rename gives every broker and every user that the message in an envelope names another
+// name, at any depth and in place: the fields broker, user and users. If name has none for
+// one of them, Rename stops and reports false, and the envelope must not be used. An empty
+// name, such as that of an unnamed user, stays empty.
 func Rename(e *Envelope, name func(string) (string, bool)) bool {
 	if e.GetBody() == nil {
 		return true
@@ -91,11 +90,11 @@ var (
 	nameFields   = sync.OnceValue(func() fieldsOf { return holding("broker", "user", "users") })
 )
 
-// fieldsOf lists fields by the message type that has them.
+// fieldsOf lists fields by the message type that they belong to.
 type fieldsOf map[protoreflect.FullName][]protoreflect.FieldDescriptor
 
-// holding lists the fields of each message type that have one of the names, or hold
-// what does.
+// holding lists the fields of each message type that have one of the names, or contain a
+// field that does.
 func holding(names ...protoreflect.Name) fieldsOf {
 	fields := fieldsOf{}
 	var holds func(protoreflect.MessageDescriptor) bool
@@ -104,7 +103,7 @@ func holding(names ...protoreflect.Name) fieldsOf {
 		if known {
 			return len(list) > 0
 		}
-		fields[d.FullName()] = nil // no type holds itself
+		fields[d.FullName()] = nil // no type contains itself
 		for i := range d.Fields().Len() {
 			if f := d.Fields().Get(i); f.Message() != nil && holds(f.Message()) || slices.Contains(names, f.Name()) {
 				list = append(list, f)

@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// codec is how one message type goes into an envelope, and comes out of it. A type
+// codec puts one message type into an envelope, and takes it out of it. A type
 // has one iff its line in the table of agents says that it crosses from a broker
 // to a site or back.
 type codec struct {
@@ -23,7 +23,7 @@ func form[M agents.Message, B isEnvelope_Body](put func(*writer, M) B, read func
 		kind: zero.Kind(),
 		put: func(w *writer, m agents.Message) isEnvelope_Body {
 			x, ok := m.(M)
-			if !ok { // another package's type of that name
+			if !ok { // a type of that name in another package
 				w.err = inProcess(m)
 				return nil
 			}
@@ -41,10 +41,10 @@ var codecs = func() map[string]codec {
 	return m
 }()
 
-// writer keeps the first fault of a message that is written.
+// writer keeps the first error of the message that is written.
 type writer struct{ err error }
 
-// within refuses a list that no receiver would take.
+// within refuses a list that no receiver would accept.
 func (w *writer) within(n, most int, what string) {
 	if n > most && w.err == nil {
 		w.err = fmt.Errorf("wire: %d %s, at most %d go into a message", n, what, most)

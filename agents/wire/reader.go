@@ -8,10 +8,10 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The bounds of one message. Those of values are the vocabulary's.
+// The bounds of one message. The vocabulary has the bounds of values.
 const (
 	maxTrace    = maxName + 64               // bytes of a transaction's name
-	maxToken    = 1000                       // bytes of what lets a leg in at a rendezvous
+	maxToken    = 1000                       // bytes of the token that admits a leg to a rendezvous
 	maxFile     = 4 << 10                    // bytes of the name of a file
 	maxPeers    = 10_000                     // of a leg
 	maxName     = 256                        // bytes of the name of a job, user, site or group
@@ -30,16 +30,16 @@ const (
 	maxAddress  = len("operator:") + maxName // bytes of an agent's address
 )
 
-// reader turns the fields of one message into values. It keeps the first fault
-// and reads on: what it returns is used only if there was none.
+// reader turns the fields of one message into values. It keeps the first error and reads
+// on: the result is used only if there was none.
 type reader struct {
 	kind  string
-	path  []place // where the fields lie that are read now
+	path  []place // of the fields that are being read
 	steps int     // of profiles so far
 	err   error
 }
 
-// place is one element of a list on the way to a field.
+// place is an element of a list on the path to a field.
 type place struct {
 	field string
 	i     int
@@ -48,7 +48,7 @@ type place struct {
 func (r *reader) enter(field string, i int) { r.path = append(r.path, place{field, i}) }
 func (r *reader) leave()                    { r.path = r.path[:len(r.path)-1] }
 
-// fail notes the first fault: the field, and what is wrong.
+// fail records the first error: the field, and what is wrong.
 func (r *reader) fail(field, format string, args ...any) {
 	if r.err != nil {
 		return
@@ -63,7 +63,7 @@ func (r *reader) fail(field, format string, args ...any) {
 	r.err = fmt.Errorf("%s", b.String())
 }
 
-// whole reads a number of lo to hi.
+// whole reads a number from lo to hi.
 func (r *reader) whole(field string, v, lo, hi int64) int {
 	if v < lo || v > hi {
 		r.fail(field, "is %d, outside %d..%d", v, lo, hi)
@@ -86,7 +86,7 @@ func (r *reader) span(field string, v int64) bourse.Duration {
 	return bourse.Duration(v)
 }
 
-// credits reads an amount of 0 to MaxCredits, which stands for what nobody can
+// credits reads an amount from 0 to MaxCredits, which stands for a price that nobody can
 // pay.
 func (r *reader) credits(field string, v int64) bourse.Credits {
 	if v < 0 {
@@ -95,7 +95,7 @@ func (r *reader) credits(field string, v int64) bourse.Credits {
 	return bourse.Credits(v)
 }
 
-// name reads a text of one line of at most so many bytes.
+// name reads a text of one line with a bound on its bytes.
 func (r *reader) name(field, s string, most int) string {
 	if len(s) > most {
 		r.fail(field, "has %d bytes, at most %d are taken", len(s), most)
@@ -145,7 +145,7 @@ func (r *reader) address(field, s string) {
 	}
 }
 
-// legID reads the name of a leg, which must be there.
+// legID reads the name of a leg, which must be present.
 func (r *reader) legID(field string, l *LegID) bourse.LegID {
 	if l == nil {
 		r.fail(field, "is missing")
@@ -163,7 +163,7 @@ func (r *reader) legID(field string, l *LegID) bourse.LegID {
 	return id
 }
 
-// someLegID reads the name of a leg, the zero one if there is none.
+// someLegID reads the name of a leg; the zero name if there is none.
 func (r *reader) someLegID(field string, l *LegID) bourse.LegID {
 	if l == nil {
 		return bourse.LegID{}
@@ -171,7 +171,7 @@ func (r *reader) someLegID(field string, l *LegID) bourse.LegID {
 	return r.legID(field, l)
 }
 
-// leg reads what a leg is; that it starts before it ends is for its site to say.
+// leg reads what a leg is. Whether it starts before it ends is checked by its site.
 func (r *reader) leg(field string, l *Leg) bourse.Leg {
 	if l == nil {
 		r.fail(field, "is missing")
@@ -225,7 +225,7 @@ func stampOf(s *Stamp) agents.Stamp {
 	return agents.Stamp{Epoch: s.GetEpoch(), Seq: s.GetSeq(), From: s.GetFrom()}
 }
 
-// proof reads what a site knows its own answer by.
+// proof reads the proof by which a site recognises its own answer.
 func (r *reader) proof(field string, p *Proof) (out bourse.Proof) {
 	if p == nil {
 		return out
@@ -258,7 +258,7 @@ func (r *reader) group(g *Group) bourse.Group {
 	return out
 }
 
-// profile reads a step function that has a first step and goes forward.
+// profile reads a step function, which must have a first step and go forward in time.
 func (r *reader) profile(field string, p *Profile) bourse.Profile {
 	n := len(p.GetAt())
 	switch r.steps += n; {
@@ -289,7 +289,7 @@ func (r *reader) profile(field string, p *Profile) bourse.Profile {
 	return out
 }
 
-// priceCurve reads factors that go forward in time; bourse.PriceCurveOf has the bounds.
+// priceCurve reads factors, which must go forward in time; bourse.PriceCurveOf has the bounds.
 func (r *reader) priceCurve(field string, c *PriceCurve) *bourse.PriceCurve {
 	if c == nil {
 		return nil

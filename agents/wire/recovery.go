@@ -5,8 +5,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// recovery are the codecs of the messages of a transaction that did not go
-// smoothly.
+// recovery has the codecs of the messages for a transaction that fails or is given up.
 var recovery = []codec{
 	form(func(_ *writer, m agents.Release) *Envelope_Release {
 		return &Envelope_Release{&Release{Leg: legID(m.Leg), DecidedBy: m.DecidedBy, Full: m.Full}}

@@ -2,8 +2,8 @@ package wire
 
 import "github.com/bourse-grid/bourse/agents"
 
-// replicas are the codecs of what the replicas of a broker say to each other. What
-// is within is the consensus library's, and a journal's.
+// replicas has the codecs of the messages between the replicas of a broker. Their content
+// belongs to the consensus library, and to a journal.
 var replicas = []codec{
 	form(func(_ *writer, m agents.ReplicaStep) *Envelope_ReplicaStep {
 		return &Envelope_ReplicaStep{&ReplicaStep{Group: text(string(m.Group)), Raft: m.Raft}}
@@ -24,6 +24,6 @@ var replicas = []codec{
 	}),
 }
 
-// held reads which agent it is that they hold: an address, which the replica compares
-// with its own group's.
+// held reads the address of the agent that the replicas hold. A replica compares it with
+// that of its own group.
 func (r *reader) held(s string) agents.ID { return agents.ID(r.name("group", s, maxAddress)) }

@@ -5,7 +5,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// steps are the codecs of the messages between a broker and a site as long as all
+// steps has the codecs of the messages between a broker and a site for a transaction that
 // goes well.
 var steps = []codec{
 	form(func(_ *writer, m agents.OfferRequest) *Envelope_OfferRequest {

@@ -8,13 +8,13 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The values. What is zero is left out, and read back as zero.
+// The values. Zero values are left out, and read as zero.
 
 func legID(l bourse.LegID) *LegID {
 	return &LegID{Broker: text(l.Tx.Broker), Incarnation: l.Tx.Incarnation, Nonce: l.Tx.Nonce, Seq: l.Tx.Seq, Leg: uint32(l.Leg)}
 }
 
-// someLegID is legID where there may be none.
+// someLegID is legID for a leg that may be missing.
 func someLegID(l bourse.LegID) *LegID {
 	if l == (bourse.LegID{}) {
 		return nil
@@ -42,7 +42,7 @@ func flex(w bourse.Flex) *Flex {
 
 func stamp(s agents.Stamp) *Stamp { return &Stamp{Epoch: s.Epoch, Seq: s.Seq, From: s.From} }
 
-// proof is left out where there is none.
+// proof is left out if there is none.
 func proof(p bourse.Proof) *Proof {
 	if p == (bourse.Proof{}) {
 		return nil
@@ -50,7 +50,7 @@ func proof(p bourse.Proof) *Proof {
 	return &Proof{State: LegState(p.State) + 1, Epoch: p.Epoch, Seq: p.Seq, Mac: p.MAC[:]}
 }
 
-// reason cuts the words to maxDetail bytes and leaves one line of them.
+// reason cuts the text to maxDetail bytes and joins it into one line.
 func reason(r bourse.Reason) *Reason {
 	if r == (bourse.Reason{}) {
 		return nil
@@ -82,7 +82,7 @@ func group(g *bourse.Group) *Group {
 	return out
 }
 
-// profile writes spans between steps in place of instants: three bytes, not six.
+// profile writes the spans between steps instead of instants: three bytes, not six.
 func profile(p bourse.Profile) *Profile {
 	out := &Profile{At: make([]int64, len(p)), Free: make([]int64, len(p))}
 	var before bourse.Time

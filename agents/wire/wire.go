@@ -1,16 +1,16 @@
-// Package wire turns the messages between a broker and a site into protobuf and
-// back. It is the only package that looks into generated types: others carry an
-// Envelope, or its bytes, and ask for its Kind.
+// Package wire turns the messages between a broker and a site into protobuf and back. It is
+// the only package that looks into generated types. Others carry an Envelope, or its bytes,
+// and ask for its Kind.
 //
-// What comes in is not trusted. Decode gives a message whose every value lies
-// within the vocabulary's limits, or an error that names the field; whether it
-// makes sense is for the agent that gets it. Neither ever panics. Messages that
-// stay within a process (alarms, those of users, of a cluster, of discovery)
-// have no form here: Encode refuses them and nobody can send one from outside.
+// Input is not trusted. Decode returns a message whose values are all within the
+// vocabulary's limits, or an error that names the field. Whether the message makes sense
+// is decided by the agent that gets it. Encode and Decode never panic. Messages that stay
+// within a process (alarms, those of users, of a cluster, of discovery) have no form here:
+// Encode refuses them, and nobody can send one from outside.
 //
-// Evolution follows protobuf: fields are only added, and never change their
-// meaning or number. Where a change is more than that Version is raised, and
-// a build understands two versions, its own and the one before.
+// Evolution follows protobuf: fields are only added, and never change their meaning or
+// number. A larger change raises Version. A build understands two versions, its own and
+// the one before.
 package wire
 
 import (
@@ -26,7 +26,7 @@ import (
 
 //go:generate protoc --go_out=. --go_opt=paths=source_relative wire.proto link.proto
 
-// The versions that this build speaks, Oldest to Version. There is none before 1.
+// The versions that this build speaks: Oldest to Version. There is none before 1.
 const (
 	Version = 1
 	Oldest  = 1
@@ -35,9 +35,8 @@ const (
 // MaxMessage bounds an envelope in bytes: 16 MiB.
 const MaxMessage = 16 << 20
 
-// UnknownError says that an envelope is of a version or a message type that
-// this build does not know: its sender is older or newer. Whoever receives it
-// counts it and goes on.
+// UnknownError says that an envelope has a version or a message type that this build does
+// not know: its sender is older or newer. The receiver counts it and goes on.
 type UnknownError struct {
 	Version uint32
 	Kind    string // "" if the type is not known
@@ -50,15 +49,14 @@ func (e *UnknownError) Error() string {
 	return "wire: the message is of a type that this build does not know; its sender may be newer"
 }
 
-// Encode puts a message into an envelope of this build's version. An error says
-// that the type has no form on the wire or that a list is too long. Reasons are
-// cut to what the wire carries, texts that are not UTF-8 are mended.
+// Encode puts a message into an envelope of this build's version. It is an error if the
+// type has no form on the wire or a list is too long. Reasons are cut to what the wire
+// carries, and invalid UTF-8 is replaced.
 func Encode(from, to agents.ID, m agents.Message) (*Envelope, error) {
 	return EncodeAs(Version, from, to, m)
 }
 
-// EncodeAs is Encode for a receiver that speaks an older version, Oldest to
-// Version.
+// EncodeAs is Encode for a receiver that speaks another version, from Oldest to Version.
 func EncodeAs(version uint32, from, to agents.ID, m agents.Message) (*Envelope, error) {
 	if version < Oldest || version > Version {
 		return nil, &UnknownError{Version: version, Kind: m.Kind()}
@@ -70,8 +68,8 @@ func EncodeAs(version uint32, from, to agents.ID, m agents.Message) (*Envelope, 
 	return e, nil
 }
 
-// Decode takes the message out of an envelope. An *UnknownError says that this
-// build does not know its version or type, any other error which field is wrong.
+// Decode takes the message out of an envelope. An *UnknownError says that this build does
+// not know its version or type; any other error says which field is wrong.
 func Decode(e *Envelope) (agents.Message, error) {
 	if v := e.GetVersion(); v < Oldest || v > Version {
 		return nil, &UnknownError{Version: v, Kind: Kind(e)}
@@ -102,8 +100,8 @@ func Marshal(e *Envelope) ([]byte, error) {
 	return b, nil
 }
 
-// Unmarshal reads an envelope from its bytes, at most MaxMessage. Fields that
-// this build does not know are passed over.
+// Unmarshal reads an envelope from its bytes, at most MaxMessage. It ignores fields that
+// this build does not know.
 func Unmarshal(b []byte) (*Envelope, error) {
 	if len(b) > MaxMessage {
 		return nil, fmt.Errorf("wire: an envelope has %d bytes, at most %d are taken", len(b), MaxMessage)
@@ -120,8 +118,8 @@ func bodies() protoreflect.FieldDescriptors {
 	return (*Envelope)(nil).ProtoReflect().Descriptor().Oneofs().Get(0).Fields()
 }
 
-// Kind names the message in an envelope as agents.Message.Kind does, "" if this
-// build does not know its type. It costs no decoding.
+// Kind names the message in an envelope as agents.Message.Kind does; "" if this build does
+// not know its type. It decodes nothing.
 func Kind(e *Envelope) string {
 	if e.GetBody() == nil {
 		return ""
@@ -130,8 +128,8 @@ func Kind(e *Envelope) string {
 	return string(r.WhichOneof(r.Descriptor().Oneofs().Get(0)).Message().Name())
 }
 
-// Kinds lists the kinds of message that have a form on the wire, in the order
-// of their numbers.
+// Kinds lists the kinds of message that have a form on the wire, in order of their
+// numbers.
 func Kinds() []string {
 	known := bodies()
 	list := make([]string, known.Len())
@@ -141,8 +139,8 @@ func Kinds() []string {
 	return list
 }
 
-// Ends says the roles of those between whom messages of a kind go, "broker" and
-// "site" or the other way round; false if the kind has no form on the wire.
+// Ends returns the roles of sender and receiver of a kind of message, such as "broker" and
+// "site"; false if the kind has no form on the wire.
 func Ends(kind string) (from, to agents.Role, known bool) {
 	p, ok := agents.Lookup(kind)
 	if !ok || !p.Crosses() {
@@ -151,7 +149,7 @@ func Ends(kind string) (from, to agents.Role, known bool) {
 	return p.From, p.To, true
 }
 
-// text mends what is not UTF-8, which protobuf does not carry.
+// text replaces invalid UTF-8, which protobuf does not carry.
 func text(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// works are the codecs of the messages about what work has printed.
+// works has the codecs of the messages about what work has printed.
 var works = []codec{
 	form(func(_ *writer, m agents.LegOutputRequest) *Envelope_LegOutputRequest {
 		return &Envelope_LegOutputRequest{&LegOutputRequest{Leg: legID(m.Leg), Ref: m.Ref, From: m.From}}
@@ -29,7 +29,7 @@ var works = []codec{
 	}),
 }
 
-// handover is left out where there is none.
+// handover is left out if there is none.
 func handover(h *bourse.Handover) *Handover {
 	if h == nil {
 		return nil
@@ -79,7 +79,7 @@ func (r *reader) handover(field string, h *Handover) *bourse.Handover {
 	return out
 }
 
-// work reads what is run; a site would refuse what makes no sense.
+// work reads what to run. A site refuses what makes no sense.
 func (r *reader) work(field string, w *Work) bourse.Work {
 	out := bourse.Work{Script: w.GetScript(), Dir: w.GetDir(), Output: w.GetOutput(), Rendezvous: w.GetRendezvous()}
 	if len(w.GetCommand()) > 0 {

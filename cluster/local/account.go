@@ -10,18 +10,17 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// account is a local account that work runs as.
+// account is a local account as which work runs.
 type account struct {
 	Name   string   `json:"name"`
 	UID    uint32   `json:"uid"`
 	GID    uint32   `json:"gid"`
 	Groups []uint32 `json:"groups,omitempty"`
 	Home   string   `json:"home"`
-	Switch bool     `json:"switch,omitempty"` // it is not the one that the site runs as
+	Switch bool     `json:"switch,omitempty"` // it is not the account of the site itself
 }
 
-// ownAccount is the account that this process runs as. One that has no name is known
-// by its number.
+// ownAccount is the account of this process. If it has no name, its number is used.
 func ownAccount() (account, error) {
 	u, err := user.Current()
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// startSupervisor starts the supervisor of a work, which outlives this process: it is
-// in a session of its own, and holds nothing of what this one has open. What it says
-// can be read until it has said all.
+// startSupervisor starts the supervisor of a piece of work. It outlives this process: it has
+// a session of its own, and none of this process's open files. The reader returns what it
+// says.
 func startSupervisor(command []string, w work) (words *os.File, err error) {
 	none, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -40,12 +40,12 @@ func startSupervisor(command []string, w work) (words *os.File, err error) {
 		_ = words.Close()
 		return nil, err
 	}
-	go func() { _, _ = p.Wait() }() // so that it does not stay as a zombie
+	go func() { _, _ = p.Wait() }() // so that it does not remain a zombie
 	return words, nil
 }
 
-// begin starts the work as its account, with what it prints going to out. An error
-// that is a *mistake is the job's own: the work counts as begun, and as failed.
+// begin starts the work as its account; its output goes to out. A *mistake is the job's own
+// error: the work counts as begun, and as failed.
 func begin(o *order, w work, out *os.File) (*os.Process, error) {
 	env := o.environment(w)
 	dir := o.Work.Work.Dir
@@ -84,7 +84,7 @@ func begin(o *order, w work, out *os.File) (*os.Process, error) {
 	return p, blame(argv[0], err)
 }
 
-// program is the file that is run, with its arguments.
+// program is the file to run, with its arguments.
 func (o *order) program(w work, env []string) (path string, argv []string, err error) {
 	argv = o.Work.Work.Command
 	if o.Work.Work.Script == "" {
@@ -96,7 +96,7 @@ func (o *order) program(w work, env []string) (path string, argv []string, err e
 	switch {
 	case err == nil:
 	case o.Work.Work.Dir == "":
-		path = "../" + scriptFile // seen from its home, whatever lies above
+		path = "../" + scriptFile // relative to its home, so the folders above do not matter
 	default:
 		err = fmt.Errorf("account %s cannot reach it (%w); let it pass through the folders above, or name another one as [cluster] folder", o.Account.Name, err)
 		return "", nil, err
@@ -104,7 +104,7 @@ func (o *order) program(w work, env []string) (path string, argv []string, err e
 	return path, []string{path}, nil
 }
 
-// mistake is what keeps a work from running that its job is to blame for, with the
+// mistake is an error of the job itself that keeps its work from running, with the exit
 // status that a shell has for it.
 type mistake struct {
 	status int
@@ -113,7 +113,7 @@ type mistake struct {
 
 func (m *mistake) Error() string { return m.words }
 
-// blame tells the job's mistakes from the machine's.
+// blame tells the job's mistakes from errors of the machine.
 func blame(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
@@ -125,7 +125,7 @@ func blame(name string, err error) error {
 	return err
 }
 
-// lookPath finds a program as a shell would.
+// lookPath finds a program as a shell does.
 func lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -148,8 +148,8 @@ func lookPath(name, dir string, env []string) (string, error) {
 	return "", &mistake{127, fmt.Sprintf("%s: command not found in %s", name, path)}
 }
 
-// environment is what a work finds: nothing of the site's own but the search path
-// and the language, where it runs as the same account.
+// environment is the environment of the work. Of the site's own it has only the search path
+// and the language, and only if the work runs as the same account.
 func (o *order) environment(w work) []string {
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + o.Account.Home, "USER=" + o.Account.Name, "LOGNAME=" + o.Account.Name}
 	if !o.Account.Switch {
@@ -167,8 +167,8 @@ func (o *order) environment(w work) []string {
 	return env
 }
 
-// as has f open files by the rights of an account: a thread of its own takes them,
-// and ends with f.
+// as runs f with the rights of an account for opening files: in a thread of its own, which
+// takes these rights and ends with f.
 func (a *account) as(f func() error) error {
 	if !a.Switch {
 		return f()

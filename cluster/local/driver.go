@@ -21,38 +21,38 @@ import (
 
 // Config says where work runs, and on what.
 type Config struct {
-	// Folder holds the works; it is made if it is missing. Every account that work
-	// runs as must be able to pass through the folders that it lies in.
+	// Folder has a folder for each piece of work; it is made if it is missing. Every
+	// account as which work runs must be able to pass through the folders above it.
 	Folder string
 	// Nodes are the names of the nodes, each once.
 	Nodes []string
-	// Supervisor is the program, with its arguments, that is started for each work
-	// with the work's folder as one argument more, and that calls Supervise.
+	// Supervisor is the program, with its arguments, that is started for each piece of work,
+	// with the work's folder as its last argument. It calls Supervise.
 	Supervisor []string
-	// Grace is how long a work may clean up after it was told to end; then it is
+	// Grace is how long work may clean up after it was told to end; then it is
 	// killed. 0: 30 s.
 	Grace time.Duration
-	// Now is the time by the clock that windows are in; nil: the machine's.
+	// Now is the clock of the windows; nil: the machine's.
 	Now func() bourse.Time
 }
 
-// Driver carries out what a cluster asks of this machine. Its Do may be called for a
-// command, a look and an output at a time.
+// Driver carries out what a cluster asks of this machine. Do may be called for one command,
+// one look and one output at the same time.
 type Driver struct {
 	cfg    Config
 	self   account
 	begun  time.Time // this life
-	tidied time.Time // of commands alone
+	tidied time.Time // used by commands only
 }
 
-// The times of a work.
+// The times of a piece of work.
 const (
 	usualGrace  = 30 * time.Second
-	beginWithin = 20 * time.Second // its supervisor must say so, from its own start on
+	beginWithin = 20 * time.Second // after its start the supervisor must say that the work has begun
 )
 
-// New makes the folder of the works. It fails on systems on which work could not be
-// found again, nor ended with all that it has started.
+// New makes the folder for work. It fails on systems where work could not be found again,
+// or not be ended with all that it has started.
 func New(cfg Config) (*Driver, error) {
 	if runtime.GOOS != "linux" {
 		return nil, fmt.Errorf("[cluster] kind = \"local\" runs work on Linux only, not on %s; leave the table out to simulate the nodes", runtime.GOOS)
@@ -76,18 +76,18 @@ func New(cfg Config) (*Driver, error) {
 	if err := d.makeFolders(); err != nil {
 		return nil, fmt.Errorf("the folder of [cluster] cannot be made: %w", err)
 	}
-	if d.cfg.Folder, err = filepath.EvalSymlinks(folder); err != nil { // a work is known by its path
+	if d.cfg.Folder, err = filepath.EvalSymlinks(folder); err != nil { // work is recognised by its path
 		return nil, err
 	}
 	halves, err := filepath.Glob(filepath.Join(cfg.Folder, ".*"+besides))
-	for _, half := range halves { // of a life that died over it
+	for _, half := range halves { // left by a life that died before it was whole
 		err = errors.Join(err, os.RemoveAll(half))
 	}
 	return d, err
 }
 
-// makeFolders makes what is missing. Accounts may pass through the folder, and see
-// nothing of what is in it but their own.
+// makeFolders makes the folders that are missing. Accounts may pass through the folder, and
+// see only their own work in it.
 func (d *Driver) makeFolders() error {
 	if _, err := os.Stat(d.cfg.Folder); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(os.MkdirAll(d.cfg.Folder, 0o711), os.Chmod(d.cfg.Folder, 0o711)); err != nil {
@@ -115,10 +115,10 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 	}
 }
 
-// command does what a command says.
+// command carries out a command.
 func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome, bourse.Reason) {
 	if !properName(c.Name) {
-		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot be the name of a work", c.Name)
+		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot name a piece of work", c.Name)
 	}
 	var err error
 	switch c.Verb {
@@ -142,7 +142,7 @@ func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome,
 	return agents.Failure, because(err)
 }
 
-// denial is an error that says that nothing was done, and will not be.
+// denial is an error that says that nothing was done or will be.
 type denial struct{ bourse.Reason }
 
 func (d *denial) Error() string { return d.Reason.String() }
@@ -151,10 +151,10 @@ func deny(code bourse.Code, format string, args ...any) error {
 	return &denial{bourse.Because(code, format, args...)}
 }
 
-// because is the reason that an error of the system is.
+// because makes a reason of a system error.
 func because(err error) bourse.Reason { return bourse.Because(bourse.Unknown, "%v", err) }
 
-// run begins a work, unless it was begun before.
+// run begins a piece of work, unless it was begun before.
 func (d *Driver) run(ctx context.Context, c agents.Command) error {
 	w := d.work(c.Name)
 	switch known, err := w.exists(); {
@@ -180,7 +180,7 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 	return nil
 }
 
-// prepare makes the folder of a work: beside its place first, so that it is there
+// prepare makes the folder of a piece of work, beside its place first, so that it appears
 // whole or not at all.
 func (d *Driver) prepare(w work, c agents.Command) error {
 	at := d.cfg.Now()
@@ -211,7 +211,7 @@ func (d *Driver) prepare(w work, c agents.Command) error {
 	return syncFile(d.cfg.Folder)
 }
 
-// begin starts a work's supervisor and waits for its word.
+// begin starts the supervisor of a piece of work and waits for its answer.
 func (d *Driver) begin(ctx context.Context, w work) error {
 	words, err := startSupervisor(d.cfg.Supervisor, w)
 	if err != nil {
@@ -224,7 +224,7 @@ func (d *Driver) begin(ctx context.Context, w work) error {
 	text, err := io.ReadAll(io.LimitReader(words, 64<<10))
 	var said word
 	if err != nil || json.Unmarshal(text, &said) != nil {
-		return fmt.Errorf("its supervisor has not said that the work has begun; what it said else stands in %s: %w", w.file(logFile), cmp.Or(err, io.ErrUnexpectedEOF))
+		return fmt.Errorf("its supervisor has not said that the work has begun; its log is %s: %w", w.file(logFile), cmp.Or(err, io.ErrUnexpectedEOF))
 	}
 	if said.Failed.Refused() {
 		return &denial{said.Failed}
@@ -232,8 +232,8 @@ func (d *Driver) begin(ctx context.Context, w work) error {
 	return nil
 }
 
-// end tells a work to end, and reports whether it still runs. One that has not begun
-// never does from now on.
+// end tells a piece of work to end, and reports whether it still runs. If it has not begun,
+// it never will.
 func (d *Driver) end(name string) (runs bool, err error) {
 	w := d.work(name)
 	if known, err := w.exists(); !known || err != nil {
@@ -245,7 +245,7 @@ func (d *Driver) end(name string) (runs bool, err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return false, err
 		}
-		s = w.state() // its supervisor was quicker
+		s = w.state() // its supervisor was faster
 	}
 	switch {
 	case s.err != nil:
@@ -256,7 +256,7 @@ func (d *Driver) end(name string) (runs bool, err error) {
 	return false, nil
 }
 
-// remove ends a work and puts its folder aside once that is over.
+// remove ends a piece of work, and puts its folder aside once it is over.
 func (d *Driver) remove(name string) error {
 	runs, err := d.end(name)
 	if err != nil {
@@ -272,17 +272,17 @@ func (d *Driver) remove(name string) error {
 	return os.Rename(string(w), d.ended(name))
 }
 
-// The bounds of what is kept.
+// How long and how much is kept.
 const (
 	tidyEvery = time.Minute
-	shownFor  = time.Hour          // that a work has ended, in this life of the site
-	keptFor   = 7 * 24 * time.Hour // the folder, after that or after it was deleted
-	keptMost  = 1000               // folders of works that are not shown any more
-	tidyMost  = 100                // are deleted at a time
+	shownFor  = time.Hour          // work that has ended, in this life of the site
+	keptFor   = 7 * 24 * time.Hour // its folder, after that or after it was deleted
+	keptMost  = 1000               // folders of work that is no longer shown
+	tidyMost  = 100                // folders deleted at a time
 )
 
-// tidy puts works aside that ended long ago, and deletes the oldest of what was put
-// aside. What cannot be done now is left to the next time.
+// tidy puts aside work that ended long ago, and deletes the oldest of what was put aside.
+// What fails now is left to the next time.
 func (d *Driver) tidy(at time.Time) {
 	if at.Sub(d.tidied) < tidyEvery {
 		return
@@ -319,7 +319,7 @@ func (d *Driver) tidy(at time.Time) {
 	}
 }
 
-// names lists the works that have not been put aside.
+// names lists the work that has not been put aside.
 func (d *Driver) names() (names []string) {
 	list, _ := os.ReadDir(d.cfg.Folder)
 	for _, e := range list {
@@ -330,8 +330,8 @@ func (d *Driver) names() (names []string) {
 	return names
 }
 
-// Check says why work cannot run as an account, nil if it can; remark is what should
-// be known of it although it can.
+// Check says why work cannot run as an account; nil if it can. remark is what an operator
+// should know even if it can.
 func (d *Driver) Check(name string) (remark string, err error) {
 	a, err := d.account(name)
 	if err != nil {
@@ -344,13 +344,13 @@ func (d *Driver) Check(name string) (remark string, err error) {
 	return remark, nil
 }
 
-// work is the folder of a work by its name.
+// work is the folder of a piece of work by its name.
 func (d *Driver) work(name string) work { return work(filepath.Join(d.cfg.Folder, name)) }
 
-// ended is where the folder of a work lies that was deleted.
+// ended is the place of the folder of deleted work.
 func (d *Driver) ended(name string) string { return filepath.Join(d.cfg.Folder, ".ended", name) }
 
-// properName reports whether a name can be one of a folder.
+// properName reports whether a name can be that of a folder.
 func properName(name string) bool {
 	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))

@@ -201,9 +201,9 @@ func TestDriver_RefusesWhatCannotBe(t *testing.T) {
 		c     agents.Command
 		words string
 	}{
-		{run(func(c *agents.Command) { c.Name = "../etc" }), "cannot be the name"},
-		{run(func(c *agents.Command) { c.Name = ".ended" }), "cannot be the name"},
-		{run(func(c *agents.Command) { c.Name = "" }), "cannot be the name"},
+		{run(func(c *agents.Command) { c.Name = "../etc" }), "cannot name"},
+		{run(func(c *agents.Command) { c.Name = ".ended" }), "cannot name"},
+		{run(func(c *agents.Command) { c.Name = "" }), "cannot name"},
 		{run(func(c *agents.Command) { c.Work = nil }), "nothing to run"},
 		{run(func(c *agents.Command) { c.Work.Work.Command = nil }), "command missing"},
 		{run(func(c *agents.Command) { c.End = now() }), "its window ended"},

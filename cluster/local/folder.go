@@ -12,10 +12,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// work is the folder of one work.
+// work is the folder of one piece of work.
 type work string
 
-// The files of a work.
+// The files of a piece of work.
 const (
 	orderFile  = "order.json"
 	scriptFile = "script"
@@ -25,10 +25,10 @@ const (
 	resultFile = "result.json"
 	logFile    = "log"
 
-	besides = ".new" // ends the name of what is not whole yet
+	besides = ".new" // at the end of the name of what is not yet whole
 )
 
-// order is what is to run. It is written once, before anything begins.
+// order is what to run. It is written once, before anything begins.
 type order struct {
 	Name    string          `json:"name"`
 	Site    string          `json:"site"`
@@ -41,32 +41,32 @@ type order struct {
 	Work    bourse.Handover `json:"work"`
 }
 
-// claim says who runs a work. It is made once.
+// claim says who runs the work. It is made once.
 type claim struct {
 	At      bourse.Time `json:"at"`
 	Process process     `json:"process"` // zero: nobody ever will
 }
 
-// result is what came of a work that was begun, or could not be.
+// result is what came of work that was begun, or could not be.
 type result struct {
 	Begin   bourse.Time   `json:"begin"`
 	End     bourse.Time   `json:"end"`
 	Exit    int           `json:"exit"`
 	Signal  int           `json:"signal,omitempty"`
-	Why     string        `json:"why,omitempty"`     // it did not end by itself
-	Failed  bourse.Reason `json:"failed,omitzero"`   // it did not begin
-	Lost    string        `json:"lost,omitempty"`    // its supervisor has gone, and when it ended is not known
+	Why     string        `json:"why,omitempty"`     // why it was ended; "": it ended by itself
+	Failed  bourse.Reason `json:"failed,omitzero"`   // why it did not begin
+	Lost    string        `json:"lost,omitempty"`    // its supervisor is gone, and its end is not known
 	Kept    int64         `json:"kept"`              // bytes of its output
-	Dropped int64         `json:"dropped,omitempty"` // beyond MaxOutput, or that could not be written
+	Dropped int64         `json:"dropped,omitempty"` // bytes beyond MaxOutput, or that could not be written
 	Left    int           `json:"left,omitempty"`    // processes that could not be killed
 }
 
-// word is what a supervisor says when it has begun the work, or could not.
+// word is what a supervisor says once it has begun the work, or has failed to.
 type word struct {
 	Failed bourse.Reason `json:"failed,omitzero"`
 }
 
-// state is how it stands with a work.
+// state is the state of a piece of work.
 type state struct {
 	claim  *claim
 	result *result
@@ -76,7 +76,7 @@ type state struct {
 
 func (w work) file(name string) string { return filepath.Join(string(w), name) }
 
-// exists reports whether there is such a work.
+// exists reports whether the folder exists.
 func (w work) exists() (bool, error) {
 	_, err := os.Lstat(string(w))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func (w work) make(o *order) error {
 	if err := os.MkdirAll(w.file(homeFolder), 0o711); err != nil {
 		return err
 	}
-	if err := errors.Join(os.Chmod(string(w), 0o711), os.Chmod(w.file(homeFolder), 0o700)); err != nil { // whatever the process's mask
+	if err := errors.Join(os.Chmod(string(w), 0o711), os.Chmod(w.file(homeFolder), 0o700)); err != nil { // independent of the process's umask
 		return err
 	}
 	own := []string{homeFolder}
@@ -118,11 +118,11 @@ func (w work) make(o *order) error {
 	return w.write(orderFile, o)
 }
 
-// written counts the files that this process has written, to tell apart those that are
-// not whole yet.
+// written counts the files that this process has written. It gives files that are not yet
+// whole different names.
 var written atomic.Uint64
 
-// write writes a file so that it is there whole or not at all, and stays.
+// write writes a file durably, so that it appears whole or not at all.
 func (w work) write(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -138,7 +138,7 @@ func (w work) write(name string, v any) error {
 	return syncFile(string(w))
 }
 
-// claim says who runs the work from now on; fs.ErrExist if that has been said.
+// claim records who runs the work from now on; fs.ErrExist if there is a claim already.
 func (w work) claim(p process) error {
 	text, err := json.Marshal(claim{At: now(), Process: p})
 	if err != nil {
@@ -168,8 +168,8 @@ func read[T any](w work, name string) (*T, error) {
 	return v, nil
 }
 
-// state reads how it stands with the work. One whose supervisor is gone without a
-// result is lost: what it has left is killed, and that is its result.
+// state reads the state of the work. Work whose supervisor is gone without a result is
+// lost: what it has left is killed, and that is its result.
 func (w work) state() state {
 	s := w.read()
 	if s.err != nil || s.claim == nil || s.runs || s.result != nil || s.claim.Process.PID == 0 {
@@ -183,8 +183,8 @@ func (w work) state() state {
 	return s
 }
 
-// read reads the files of the work. A supervisor that ends writes the result before,
-// so that it is asked first whether it runs.
+// read reads the files of the work. A supervisor writes the result before it ends, so
+// whether it runs is asked first.
 func (w work) read() (s state) {
 	if s.claim, s.err = read[claim](w, claimFile); s.err != nil || s.claim == nil {
 		return s
@@ -195,7 +195,7 @@ func (w work) read() (s state) {
 	return s
 }
 
-// syncFile has the disk keep what a file or folder holds.
+// syncFile makes the content of a file or folder durable.
 func syncFile(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

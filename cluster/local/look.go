@@ -12,14 +12,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Words for why a work has not ended by itself.
+// Words for why work has not ended by itself.
 const (
 	WhyWindow = "its window was over"
 	WhyTold   = "it was told to end"
 )
 
-// look shows the nodes, and as jobs the works that run, have ended, or were
-// lost since their supervisor was killed or the machine has restarted.
+// look shows the nodes and, as jobs, the work that runs, has ended, or was lost because its
+// supervisor was killed or the machine restarted.
 func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 	if _, err := os.Stat(d.cfg.Folder); err != nil {
 		return nil, err
@@ -48,10 +48,10 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 	return l, nil
 }
 
-// ranks has running works first.
+// ranks puts running work first.
 var ranks = map[bourse.ManagedState]int{bourse.ManagedRunning: 0, bourse.ManagedEnded: 1, bourse.ManagedLost: 1}
 
-// job is how a look shows a work; nil if it does not.
+// job is how a look shows a piece of work; nil if it does not.
 func (w work) job() (*bourse.ManagedJob, error) {
 	s := w.state()
 	if s.err != nil {
@@ -62,7 +62,7 @@ func (w work) job() (*bourse.ManagedJob, error) {
 	}
 	o, err := read[order](w, orderFile)
 	if o == nil {
-		return nil, err // it has just been put aside
+		return nil, err // it was just put aside
 	}
 	j := &bourse.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: bourse.ManagedRunning,
 		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: o.End.Sub(o.Start), Submit: o.At, Start: s.claim.At, End: o.End}
@@ -75,8 +75,8 @@ func (w work) job() (*bourse.ManagedJob, error) {
 	return j, nil
 }
 
-// output reads what a work has printed, from the file that its supervisor keeps:
-// never from one that its user may have put elsewhere.
+// output reads what work has printed, from the file that its supervisor keeps and never
+// from one that its user may have put elsewhere.
 func (d *Driver) output(m agents.OutputRequest) agents.Output {
 	a := agents.Output{Ref: m.Ref, Name: m.Name, From: m.From}
 	fail := func(err error) agents.Output {
@@ -84,7 +84,7 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 		return a
 	}
 	if !properName(m.Name) {
-		a.Failure = bourse.Because(bourse.Invalid, "%q cannot be the name of a work", m.Name)
+		a.Failure = bourse.Because(bourse.Invalid, "%q cannot name a piece of work", m.Name)
 		return a
 	}
 	f, err := os.Open(d.work(m.Name).file(outputFile))

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Elsewhere than on Linux a cluster of this kind cannot be made: New says so.
+// On other systems than Linux New refuses to make a cluster of this kind.
 
 var errLinux = errors.New("work runs on Linux only")
 

@@ -13,21 +13,21 @@ import (
 	"syscall"
 )
 
-// process is a process of this machine that is not taken for another one of the same
-// number: the number with when it was started, in ticks since the machine was.
+// process names a process of this machine so that it cannot be confused with a later one of
+// the same number: its number, and when it was started, in ticks since the machine was.
 type process struct {
 	PID     int    `json:"pid"`
 	Started uint64 `json:"started"`
-	Boot    string `json:"boot"` // of which start of the machine
+	Boot    string `json:"boot"` // the start of the machine
 }
 
-// bootID is another one after each start of the machine.
+// bootID differs after each start of the machine.
 var bootID = sync.OnceValues(func() (string, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(text)), err
 })
 
-// thisProcess is the one that calls.
+// thisProcess is the calling process.
 func thisProcess() (process, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -37,11 +37,11 @@ func thisProcess() (process, error) {
 	return process{PID: os.Getpid(), Started: s.started, Boot: boot}, err
 }
 
-// stat is what the kernel tells of a process.
+// stat is what the kernel says of a process.
 type stat struct {
 	parent  int
 	started uint64
-	over    bool // it has ended, and its parent has not asked for its status yet
+	over    bool // it has ended, and its parent has not yet asked for its status
 }
 
 func statOf(pid int) (stat, error) {
@@ -67,8 +67,8 @@ func parseStat(text []byte) (s stat, err error) {
 	return s, err
 }
 
-// lives reports whether a supervisor still looks after a work: it is that process, of
-// this start of the machine, and was told of that folder.
+// lives reports whether a supervisor still runs: it is that process, of this start of the
+// machine, with that folder as its argument.
 func (p process) lives(w work) bool {
 	boot, err := bootID()
 	if err != nil || p.PID <= 0 || p.Boot != boot {
@@ -82,13 +82,13 @@ func (p process) lives(w work) bool {
 	return err == nil && string(lastArgument(line)) == string(w)
 }
 
-// lastArgument is the last one of a command line as proc(5) has it.
+// lastArgument is the last argument of a command line as proc(5) has it.
 func lastArgument(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{0})
 	return line[bytes.LastIndexByte(line, 0)+1:]
 }
 
-// fate says what has become of a supervisor that does not live any more.
+// fate says what became of a supervisor that no longer runs.
 func (p process) fate() string {
 	if boot, err := bootID(); err == nil && p.Boot != boot {
 		return "the machine has restarted since"
@@ -96,14 +96,14 @@ func (p process) fate() string {
 	return "the process that looked after it was killed"
 }
 
-// terminate asks a supervisor to end its work. One that has ended meanwhile needs not
-// be asked.
+// terminate asks a supervisor to end its work. If it has ended meanwhile, nothing is to be
+// done.
 func (p process) terminate(w work) error {
 	return signalIf(p.PID, syscall.SIGTERM, func() bool { return p.lives(w) })
 }
 
-// signalIf sends a signal to the process of a number if that is the right one. The
-// number cannot become another's in between: the handle is of the process itself.
+// signalIf sends a signal to the process of a number if it is the right one. The number
+// cannot pass to another process in between, because the handle is of the process itself.
 func signalIf(pid int, sig syscall.Signal, right func() bool) error {
 	h, err := os.FindProcess(pid)
 	if err != nil {
@@ -119,7 +119,7 @@ func signalIf(pid int, sig syscall.Signal, right func() bool) error {
 	return nil
 }
 
-// processes lists the numbers of all processes that can be seen.
+// processes lists the numbers of all visible processes.
 func processes() ([]int, error) {
 	list, err := os.ReadDir("/proc")
 	if err != nil {
@@ -134,8 +134,8 @@ func processes() ([]int, error) {
 	return pids, nil
 }
 
-// descendants lists the processes that stem from one, which is not among them, with
-// when they were started.
+// descendants lists the descendants of a process, without the process itself, with the
+// times when they were started.
 func descendants(of int) (map[int]uint64, error) {
 	pids, err := processes()
 	if err != nil {
@@ -159,7 +159,7 @@ func descendants(of int) (map[int]uint64, error) {
 	return found, nil
 }
 
-// signalDescendants sends a signal to all processes that stem from this one.
+// signalDescendants sends a signal to all descendants of this process.
 func signalDescendants(sig syscall.Signal) (n int, err error) {
 	list, err := descendants(os.Getpid())
 	for pid, started := range list {
@@ -168,13 +168,12 @@ func signalDescendants(sig syscall.Signal) (n int, err error) {
 	return len(list), err
 }
 
-// markVariable names the work's folder in the environment of all that it starts,
-// unless that takes it out.
+// markVariable names the work's folder in the environment of all processes that it starts,
+// unless they remove it.
 const markVariable = "BOURSE_WORK"
 
-// killMarked kills what a work has left behind whose supervisor is gone: all
-// processes that have its mark in their environment. It cannot find those that have
-// cleared it.
+// killMarked kills what work without a supervisor has left behind: all processes with its
+// mark in their environment. It cannot find those that have removed the mark.
 func killMarked(w work) error {
 	pids, err := processes()
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"os"
 )
 
-// MaxOutput is how many bytes of what a work prints are kept. What comes after them is
-// dropped, and the last line of the output says how much that was.
+// MaxOutput is how many bytes of output are kept. The rest is dropped, and the last line of
+// the output says how much that was.
 const MaxOutput = 64 << 20
 
-// sink takes what a work prints, and never lets it wait for a full disk.
+// sink takes what work prints, and never lets it wait for a full disk.
 type sink struct {
-	files   []*os.File // the driver's own, then the one that the job names
+	files   []*os.File // the driver's own file, then the one that the job names
 	left    int64
 	kept    int64
 	dropped int64
@@ -20,7 +20,7 @@ type sink struct {
 
 func (s *sink) add(f *os.File) { s.files = append(s.files, f) }
 
-// Write keeps what there is room for.
+// Write keeps as much as there is room for.
 func (s *sink) Write(b []byte) (int, error) {
 	n := min(int64(len(b)), s.left)
 	if n > 0 {
@@ -41,7 +41,7 @@ func (s *sink) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{s}, r)
 }
 
-// end says how much was dropped.
+// end writes how much was dropped.
 func (s *sink) end(r *result) {
 	r.Kept, r.Dropped = s.kept, s.dropped
 	if s.dropped == 0 {

@@ -19,17 +19,17 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// How patient a supervisor is.
+// The times of a supervisor.
 const (
-	clockEvery   = 5 * time.Second // the clock is read again: it may be set
+	clockEvery   = 5 * time.Second // the clock is read again, because it may be set
 	killEvery    = 20 * time.Millisecond
-	killWithin   = 10 * time.Second // what has not ended then is counted, and left
-	drainWithin  = 5 * time.Second  // what was printed, once all that could print has ended
-	writeWithin  = 10 * time.Minute // the result, should the disk be full
+	killWithin   = 10 * time.Second // after that what still runs is counted, and left
+	drainWithin  = 5 * time.Second  // for the rest of the output, once all that could print has ended
+	writeWithin  = 10 * time.Minute // for the result, if the disk is full
 	writeRetries = time.Second
 )
 
-// supervisor looks after one work.
+// supervisor looks after one piece of work.
 type supervisor struct {
 	work  work
 	order *order
@@ -41,14 +41,14 @@ type supervisor struct {
 	result result
 }
 
-// Supervise runs the work whose folder is given, from its begin to its end, and says
-// on words that it has begun, or why it could not. It must be all that its process
-// does: whatever the work starts belongs to this process, however it tries to get
-// away. It returns nil if another one runs the work already, or has.
+// Supervise runs the work in a folder from begin to end, and writes to words that it has
+// begun, or why it could not. Its process must do nothing else: whatever the work starts
+// belongs to this process, however it tries to get away. It returns nil if another process
+// runs the work, or has run it.
 func Supervise(folder string, words *os.File) error {
-	runtime.LockOSThread() // the work is killed when the thread that has started it ends
+	runtime.LockOSThread() // the work is killed when the thread that started it ends
 	s := &supervisor{work: work(folder), told: make(chan os.Signal, 16), status: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
-	// Caught, what a work inherits is as usual; ignored, it would ignore them too.
+	// Caught signals are reset for the work; ignored ones it would ignore too.
 	signal.Notify(s.told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
@@ -56,7 +56,7 @@ func Supervise(folder string, words *os.File) error {
 	syscall.Umask(0o022)
 	var err error
 	if s.order, err = read[order](s.work, orderFile); err != nil || s.order == nil {
-		return errors.Join(err, fmt.Errorf("%s is no folder of a work", folder))
+		return errors.Join(err, fmt.Errorf("%s is not the folder of a piece of work", folder))
 	}
 	self, err := thisProcess()
 	if err != nil {
@@ -81,15 +81,15 @@ func Supervise(folder string, words *os.File) error {
 	return nil
 }
 
-// say tells the driver, if it still listens.
+// say tells the driver, if the driver still listens.
 func say(words *os.File, v word) {
 	text, _ := json.Marshal(v)
 	_, _ = words.Write(text)
 	_ = words.Close()
 }
 
-// keep writes the result down, and tries for a while where the disk is full: without
-// it the work would count as lost.
+// keep writes the result. It tries for a while if the disk is full, because without a
+// result the work counts as lost.
 func (s *supervisor) keep() error {
 	for end := time.Now().Add(writeWithin); ; time.Sleep(writeRetries) {
 		if err := s.work.write(resultFile, s.result); err == nil || time.Now().After(end) {
@@ -98,7 +98,7 @@ func (s *supervisor) keep() error {
 	}
 }
 
-// run has the work run until it and all that it has started have ended.
+// run runs the work until it and all that it has started have ended.
 func (s *supervisor) run(begun func()) error {
 	var err error
 	if s.out, err = s.sink(); err != nil {
@@ -131,7 +131,7 @@ func (s *supervisor) run(begun func()) error {
 	s.result.End = max(s.result.End, s.result.Begin)
 	select {
 	case <-drained:
-	case <-time.After(drainWithin): // somebody who could not be killed holds the other end
+	case <-time.After(drainWithin): // a process that could not be killed holds the other end
 	}
 	_ = printed.Close()
 	<-drained
@@ -139,7 +139,7 @@ func (s *supervisor) run(begun func()) error {
 	return nil
 }
 
-// sink opens the file of the output, and the one that the job names as well.
+// sink opens the file of the output, and the one that the job names.
 func (s *supervisor) sink() (*sink, error) {
 	f, err := os.OpenFile(s.work.file(outputFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -148,11 +148,11 @@ func (s *supervisor) sink() (*sink, error) {
 	return &sink{files: []*os.File{f}, left: MaxOutput}, nil
 }
 
-// begin opens the output that the job names, by the rights of its account, and starts
-// the work.
+// begin opens the output that the job names, with the rights of its account, and starts the
+// work.
 func (s *supervisor) begin(out *os.File) (*os.Process, error) {
-	// Where the job says nothing, the work inherits its home, so that its account need
-	// not pass through what lies above.
+	// If the job names no folder, the work inherits its home, so that its account need
+	// not pass through the folders above.
 	if err := os.Chdir(s.work.file(homeFolder)); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (s *supervisor) begin(out *os.File) (*os.Process, error) {
 	return begin(s.order, s.work, out)
 }
 
-// outputName is where the job wants its output, "" if it does not say.
+// outputName is the file that the job names for its output, "" if none.
 func (o *order) outputName() string {
 	h := &o.Work
 	if h.Work.Output == "" {
@@ -177,8 +177,8 @@ func (o *order) outputName() string {
 	return filepath.Join(h.Work.Dir, name)
 }
 
-// create makes a file anew, or empties one that is there. It waits for nobody, as it
-// would where the name is one of a pipe.
+// create makes a file, or empties an existing one. It does not wait, as it would if the
+// name were that of a pipe.
 func create(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
@@ -190,8 +190,8 @@ func create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// reap waits for all that stems from the work: who loses his parent becomes a child of
-// this process. When it has no child any more, nothing is left.
+// reap waits for all descendants of the work: a process that loses its parent becomes a
+// child of this one. When this process has no child any more, nothing is left.
 func (s *supervisor) reap(main int) {
 	defer close(s.gone)
 	for {
@@ -207,8 +207,8 @@ func (s *supervisor) reap(main int) {
 	}
 }
 
-// await returns when the work's own process has ended, or must not be waited for any
-// longer: some time after the end of its window, or after it was told to end.
+// await returns when the work's own process has ended, or its time is over: some time after
+// the end of its window, or after it was told to end.
 func (s *supervisor) await() {
 	var kill <-chan time.Time
 	terminate := func(why string) {
@@ -217,7 +217,7 @@ func (s *supervisor) await() {
 		}
 		s.result.Why, kill = why, time.After(time.Duration(s.order.Grace)*time.Millisecond)
 		_, _ = signalDescendants(syscall.SIGTERM)
-		_, _ = signalDescendants(syscall.SIGCONT) // who was stopped hears nothing
+		_, _ = signalDescendants(syscall.SIGCONT) // a stopped process takes no signal
 	}
 	for {
 		left := time.Until(time.UnixMilli(int64(s.order.End)))
@@ -240,7 +240,7 @@ func (s *supervisor) await() {
 	}
 }
 
-// took notes how the work's own process has ended.
+// took records how the work's own process ended.
 func (s *supervisor) took(st syscall.WaitStatus) {
 	s.result.End, s.result.Exit = now(), st.ExitStatus()
 	if st.Signaled() {
@@ -249,8 +249,8 @@ func (s *supervisor) took(st syscall.WaitStatus) {
 	}
 }
 
-// killAll kills what is left until nothing is: who is killed may have started another
-// one just before.
+// killAll kills until nothing is left: a killed process may have started another one just
+// before.
 func (s *supervisor) killAll() {
 	for end := time.Now().Add(killWithin); ; {
 		s.result.Left, _ = signalDescendants(syscall.SIGKILL)

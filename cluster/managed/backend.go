@@ -1,13 +1,13 @@
-// Package managed is the cluster backend for nodes that a resource manager looks
-// after, which answers later, forgets, and is changed by others: a reconciler. What
-// should be there follows from the locks, which are journaled; what is there is known
-// from the last look, which is not. A table (table.go) says of each leg which command
-// removes the difference; a driver carries the commands out, one at a time.
+// Package managed is the cluster backend for nodes behind a resource manager, which answers
+// late, forgets, and is changed by others. It is a reconciler. What should be there follows
+// from the locks, which are in the journal. What is there is known from the last look,
+// which is not. For each leg a table (table.go) says which command removes the difference.
+// A driver carries out the commands, one at a time.
 //
-// It does no I/O and has no clock. It believes nothing of the manager but what a look
-// has shown, and changes nothing there that does not bear a name of ours. Of a driver
-// it expects beside what agents/driver_messages.go says: a job that is over and never
-// ran has no Nodes, and one that ended by itself no Why.
+// The package does no I/O and has no clock. It believes of the manager only what a look has
+// shown, and changes nothing there that does not have one of our names. It expects of a
+// driver, in addition to what agents/driver_messages.go says, that a job that is over and
+// never ran has no Nodes, and one that ended by itself no Why.
 package managed
 
 import (
@@ -26,25 +26,25 @@ type Backend struct {
 	host   cluster.Host
 	now    bourse.Time // of the message in hand
 	counts Counts
-	record func(agents.Fact) // the host's way of the moment
+	record func(agents.Fact) // records facts in the present step
 	began  bourse.Time       // this life
 
 	entries map[string]*entry
-	order   []*entry // in which they were made
+	order   []*entry // in the order in which they were made
 	wishes  []*wish
-	dirty   bool        // something may be due that Next does not tell
-	wake    bourse.Time // when something is due by itself
+	dirty   bool        // something may be due that Next does not know
+	wake    bourse.Time // when something is due without a message
 
 	look  *bourse.Look // the last one
-	asOf  bourse.Time  // what it shows is at least as new
-	until bourse.Time  // and no newer
+	asOf  bourse.Time  // it shows what was there then, or later
+	until bourse.Time  // and not later than this
 
-	wanted  bool        // somebody has asked for a newer one
+	wanted  bool        // a newer one was asked for
 	looking bool        // one is under way, lookRef
 	lookRef uint64      // 0: none was ever asked for
-	asked   bourse.Time // when the last one was
+	asked   bourse.Time // when the last one was asked for
 
-	giving  *entry // a command is under way for it: given, giveRef, since sentAt
+	giving  *entry // the entry whose command is under way: given, giveRef, since sentAt
 	given   agents.CommandVerb
 	giveRef uint64
 	sentAt  bourse.Time
@@ -54,12 +54,12 @@ type Backend struct {
 	ref     uint64 // of the last request to the driver
 	version uint64
 	shown   []backfill.State
-	showing uint64 // the version that shown is of
+	showing uint64 // the version of what shown shows
 	knew    bool   // it shows a look
 }
 
-// New returns the backend of such a cluster. A configuration that cannot be is a
-// panic: configs has checked it.
+// New returns the backend of such a cluster. It panics on an invalid configuration, because
+// configs has checked it.
 func New(cfg Config) *Backend {
 	cfg.Limits = cfg.Limits.usual()
 	if err := cfg.check(); err != nil {
@@ -69,18 +69,18 @@ func New(cfg Config) *Backend {
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
 }
 
-// Counts is what the reconciler has done in this life.
+// Counts says what the reconciler has done in this life.
 type Counts struct {
 	Looks, LooksFailed int
 	Commands           map[agents.CommandVerb]map[agents.Outcome]int
-	NotCreated         int // legs for which there was room by the last look, and whose reservation the manager has denied
-	Orphans            int // what bore a name of ours, had no lock, and was deleted
-	Remade             int // reservations that had gone and were made again
-	Submitted          int // work that had gone and was submitted again
+	NotCreated         int // legs with room by the last look whose reservation the manager has denied
+	Orphans            int // what had one of our names and no lock, and was deleted
+	Remade             int // reservations that had vanished and were made again
+	Submitted          int // work that had vanished and was submitted again
 	Lost               int // legs
 }
 
-// Counts returns what has been counted. It must not be changed.
+// Counts returns the counts. They must not be changed.
 func (b *Backend) Counts() Counts { return b.counts }
 
 func (b *Backend) name(leg bourse.LegID) string { return Name(b.cfg.Prefix, leg) }
@@ -95,8 +95,8 @@ func (b *Backend) add(e *entry) {
 	b.order = append(b.order, e)
 }
 
-// Begin begins a life: with the locks of earlier ones, and no look. Of an answer to
-// what an earlier life has asked nothing is known.
+// Begin begins a life, with the locks of earlier lives and without a look. It knows nothing
+// of answers to what an earlier life has asked.
 func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.host, b.now, b.began, b.record = h, l.Now, l.Now, h.Recover
 	b.version, b.ref = l.Nonce+1, l.Nonce
@@ -109,8 +109,8 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.record, b.dirty, b.wanted = h.Record, true, true
 }
 
-// restore puts the lock of an earlier life back. One whose nodes or account there are
-// no more is lost.
+// restore restores the lock of an earlier life. If its nodes or its account no longer exist,
+// it is lost.
 func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	e := &entry{name: b.name(x.Leg), leg: x.Leg, what: x.What, nodes: x.Names, user: x.User, job: x.Job,
 		work: x.Work, submitted: x.Submitted, after: now, sent: b.cfg.Reserves || x.Submitted > 0}
@@ -125,12 +125,12 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	case x.State == bourse.LockRunning:
 		e.want = begun
 	}
-	if e.submitted > 0 { // the driver may be at it still
+	if e.submitted > 0 { // the driver may still be carrying it out
 		e.lateJob = now.Add(b.cfg.Limits.CommandTimeout + b.cfg.Limits.Late)
 	}
 	g := b.group(x.What.Group)
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
-	why := bourse.Because(bourse.Busy, "its nodes are not offered any more")
+	why := bourse.Because(bourse.Busy, "its nodes are no longer offered")
 	if !missing && (x.User != "" || x.Work != nil) {
 		e.account, why = b.cfg.account(x.User)
 	}
@@ -139,7 +139,7 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	}
 }
 
-// Replay takes in nothing: all that lasts is in the locks.
+// Replay does nothing: all that lasts is in the locks.
 func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	if f, ok := f.(bourse.ClusterImage); ok {
 		return f.At
@@ -150,7 +150,7 @@ func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 // Save has nothing to add to the locks.
 func (b *Backend) Save(*bourse.ClusterImage) {}
 
-// Next is when something is due by itself.
+// Next is when something is due without a message.
 func (b *Backend) Next() bourse.Time {
 	if b.dirty {
 		return b.now
@@ -158,7 +158,7 @@ func (b *Backend) Next() bourse.Time {
 	return b.wake
 }
 
-// Reach does what has been due before now.
+// Reach does what was due before now.
 func (b *Backend) Reach(now bourse.Time, due bool) {
 	b.now = now
 	if b.wake < now || due && b.wake <= now {
@@ -173,12 +173,13 @@ func (b *Backend) Settle(now bourse.Time) {
 	}
 }
 
-// fresh reports whether the last look is new enough to place a leg by.
+// fresh reports whether the last look is new enough to place a leg.
 func (b *Backend) fresh(now bourse.Time) bool {
 	return b.look != nil && now.Sub(b.asOf) <= b.cfg.Limits.UnknownWithin
 }
 
-// view is what is taken beside what the look shows, and what is not, though it does.
+// view is what is taken in addition to what the look shows, and what is free although the
+// look shows it taken.
 func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
 	v := View{Now: now, Groups: b.cfg.Groups, Nodes: b.cfg.Nodes, Policy: b.cfg.Policy, Skew: b.cfg.Limits.Skew, Gone: map[string]bool{}}
 	for _, e := range b.order {
@@ -193,20 +194,20 @@ func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
 	return v
 }
 
-// occupancy is what legs are placed beside: all that may be there still.
+// occupancy is what a new leg must avoid: all that may still be there.
 func (b *Backend) occupancy(now bourse.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
 	return v.occupancy(b.look)
 }
 
-// offered is what is shown to be taken: not what will be gone within seconds.
+// offered is what is shown as taken, without what will be gone within seconds.
 func (b *Backend) offered(now bourse.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
 	return v.occupancy(b.look)
 }
 
-// states is the state of all groups, free only where a window fits with its padding;
-// nothing is free if no look is fresh.
+// states returns the state of all groups. Nodes are free only where a window fits with its
+// padding, and not at all without a fresh look.
 func (b *Backend) states(now bourse.Time) []backfill.State {
 	look := b.look
 	if !b.fresh(now) {
@@ -217,8 +218,8 @@ func (b *Backend) states(now bourse.Time) []backfill.State {
 	return StateOf(look, v)
 }
 
-// Show shows the state of the nodes by the last look, and has a newer one taken if it
-// is time for one.
+// Show shows the state of the nodes by the last look, and asks for a newer look if one is
+// due.
 func (b *Backend) Show(have uint64) agents.Snapshot {
 	if known := b.fresh(b.now); known != b.knew {
 		b.knew = known
@@ -235,7 +236,8 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	return s
 }
 
-// Hear takes the driver's answers, and questions for what work has printed. Nodes fail in the manager, not by a message.
+// Hear takes the driver's answers, and requests for the output of work. Nodes fail in the
+// manager, not by a message.
 func (b *Backend) Hear(now bourse.Time, from agents.ID, m agents.Message) bool {
 	switch m := m.(type) {
 	case agents.Looked:
@@ -253,7 +255,7 @@ func (b *Backend) Hear(now bourse.Time, from agents.ID, m agents.Message) bool {
 	return true
 }
 
-// Audit checks that no node is in two locks at an instant.
+// Audit checks that no node is in two locks at the same time.
 func (b *Backend) Audit() error {
 	claims := map[string][]*entry{}
 	for _, e := range b.order {

@@ -10,47 +10,47 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Config says what nodes there are, whose driver reaches them, and how patient the
-// reconciler is.
+// Config says what nodes there are, which driver reaches them, and how long the reconciler
+// waits.
 type Config struct {
-	Site   string    // as the work is told
+	Site   string    // the name that work is told
 	Driver agents.ID // such as "driver:north"
 	Groups []bourse.Group
 	Nodes  [][]string // the names of each group's nodes; no name twice
-	// Reserves says that the manager keeps reservations of its own. Where it keeps
-	// none a hold is only a lock here, and work is submitted as its window begins.
+	// Reserves says that the manager keeps reservations of its own. If it keeps none, a
+	// hold is only a lock here, and work is submitted when its window begins.
 	Reserves bool
-	// Prefix begins the names of all that is ours in the manager, and of nothing
-	// that is another's, or another site's: what bears it and has no lock is deleted.
+	// Prefix begins all our names in the manager, and no name of anybody else, also of
+	// another site: what has it and no lock is deleted.
 	Prefix   string
 	Accounts []Account
-	// Denied are local accounts that no work runs as, beside root: those of uid 0,
-	// and the one that unconfirmed reservations are for.
+	// Denied are the local accounts, in addition to root, as which no work runs: those
+	// of uid 0, and the one that unconfirmed reservations are for.
 	Denied []string
 	Policy backfill.Policy // by which the local queue is planned
 	Limits Limits
 }
 
-// Limits are the reconciler's intervals, and how long it waits before what differs
-// from what should be is given up. A zero takes its usual value, but for Skew.
+// Limits are the reconciler's intervals, and how long it waits before it gives up on a
+// difference. A zero means the usual value, except for Skew.
 type Limits struct {
-	LookEvery      bourse.Duration // looks are no closer to each other, whatever is asked; usually 5 s
-	LookWithin     bourse.Duration // and no further apart; usually 30 s
+	LookEvery      bourse.Duration // the least time between looks, whatever is asked; usually 5 s
+	LookWithin     bourse.Duration // the most time between looks; usually 30 s
 	LookTimeout    bourse.Duration // a look without an answer has failed; usually 1 min
-	CommandTimeout bourse.Duration // and so has a command; more than the driver takes at most; usually 2 min
-	// Late is how long after a command is said to have failed it may still take
-	// effect; usually 30 s. Until then that there is no sign of it means nothing.
+	CommandTimeout bourse.Duration // so has a command; must be more than the driver ever takes; usually 2 min
+	// Late is how long a command may still take effect after it is said to have failed;
+	// usually 30 s. Until then it proves nothing that there is no sign of it.
 	Late          bourse.Duration
-	RetryEvery    bourse.Duration // between tries of a command that is not done; usually 5 s
+	RetryEvery    bourse.Duration // between tries of a command that was not carried out; usually 5 s
 	PlaceWithin   bourse.Duration // a hold that takes longer is refused; usually 15 s
-	StartWithin   bourse.Duration // of its window's begin, or the leg is lost; usually 60 s
-	UnknownWithin bourse.Duration // how long it may be unknown how a leg stands; usually 5 min
-	Padding       bourse.Duration // how long a window's nodes are kept beyond its end; usually 2 min
+	StartWithin   bourse.Duration // work that begins later after its window's begin is lost; usually 60 s
+	UnknownWithin bourse.Duration // how long the state of a leg may be unknown; usually 5 min
+	Padding       bourse.Duration // how long a window's nodes are kept after its end; usually 2 min
 	Skew          bourse.Duration // how far the manager's clock may be from ours; 0: it is ours
-	Tries         int             // to make again what was lost: a reservation, a submission; usually 3
+	Tries         int             // to make a lost reservation or submission again; usually 3
 }
 
-// usual fills in what is not said.
+// usual fills in the usual values.
 func (l Limits) usual() Limits {
 	for _, x := range []struct {
 		field *bourse.Duration
@@ -83,25 +83,25 @@ func (c *Config) check() error {
 		}
 		for _, n := range c.Nodes[i] {
 			if named[n] {
-				return fmt.Errorf("node %s stands in two places", n)
+				return fmt.Errorf("node %s is listed twice", n)
 			}
 			named[n] = true
 		}
 	}
 	if c.Prefix == "" {
-		return fmt.Errorf("no prefix: all that there is in the manager would be taken for ours")
+		return fmt.Errorf("no prefix: everything in the manager would count as ours")
 	}
 	return nil
 }
 
 // Account says as which local account the work of some users of the VO runs.
 type Account struct {
-	User string // each * stands for any text, also for none
+	User string // each * stands for any text, or none
 	As   string
 }
 
-// account is the local account of a user: by the first rule that fits, or none, with
-// the remedy. Never root's.
+// account returns the local account of a user by the first rule that fits, or why there is
+// none, with the remedy. It is never root.
 func (c *Config) account(user string) (string, bourse.Reason) {
 	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return fits(a.User, user) })
 	rules, of, whom := "[[account]]", "", user
@@ -118,8 +118,8 @@ func (c *Config) account(user string) (string, bourse.Reason) {
 	return as, bourse.Reason{}
 }
 
-// SetAccounts has the work of legs to come run by other rules, those that the next life
-// will have. What is placed keeps its account.
+// SetAccounts sets the rules for the work of new legs, as the next life will have them.
+// Legs that are placed keep their accounts.
 func (b *Backend) SetAccounts(list []Account) { b.cfg.Accounts = list }
 
 // isRoot reports whether a name is root's, or reads as its number.
@@ -127,7 +127,7 @@ func isRoot(as string) bool {
 	return as == "root" || strings.Trim(as, "+-0") == ""
 }
 
-// fits reports whether a text is one of those that a pattern stands for.
+// fits reports whether a pattern matches a text.
 func fits(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

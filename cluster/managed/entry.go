@@ -12,8 +12,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// entry is one name of ours: what should bear it in the manager, and what was last
-// seen to. It is of a leg, or of what is only to be deleted.
+// entry is one of our names: what should have it in the manager, and what was last seen to
+// have it. It belongs to a leg, or to something that is only to be deleted.
 type entry struct {
 	name    string
 	leg     bourse.LegID
@@ -23,36 +23,36 @@ type entry struct {
 	user    string // of the VO
 	job     string
 	want    want
-	until   bourse.Time      // of a placing one: it is refused then, asked for again or not
-	work    *bourse.Handover // of a due one and what comes of it
+	until   bourse.Time      // of a placing one: when it is refused, even if it is not asked for again
+	work    *bourse.Handover // of a due one and later
 
 	seen  seen
-	last  *bourse.ManagedJob // as it was seen last, however long ago
-	after bourse.Time        // looks of that instant, or an earlier one, do not judge
-	// Until then that there is no reservation, or no job, means nothing: the command
-	// that has failed to make it may have been late.
+	last  *bourse.ManagedJob // as last seen, however long ago
+	after bourse.Time        // looks of this instant or earlier do not count
+	// Until then it proves nothing that there is no reservation, or no job: the command
+	// that is said to have failed may take effect late.
 	lateReservation, lateJob bourse.Time
 	overdue                  overdue
 
-	verb      agents.CommandVerb         // the command to be given; "": none
+	verb      agents.CommandVerb         // the command to give; "": none
 	since     bourse.Time                // when
-	retry     bourse.Time                // none before
-	sent      bool                       // one ever was
-	tries     map[agents.CommandVerb]int // commands that were done or denied
-	why       bourse.Reason              // of the last one that was not done
-	sure      bool                       // what is there follows from answers: all commands were given in this life, and done
+	retry     bourse.Time                // no command before this
+	sent      bool                       // a command was ever sent
+	tries     map[agents.CommandVerb]int // commands that were carried out or denied
+	why       bourse.Reason              // of the last command that was not carried out
+	sure      bool                       // what is there is known from answers: all commands were given in this life, and carried out
 	assigned  bool                       // the manager has said so, or shown it
-	submitted bourse.Time                // its work may have been in the manager since; 0: it never was
-	denied    bool                       // the manager has said of the last submission that there is none
-	replaced  bourse.Time                // the submit of a job that we have ended, to submit its work anew
-	ended     bool                       // we have had its work ended, at the window's end
-	down      bourse.Time                // since when one of its nodes is; 0: none is
-	idle      bool                       // of a gone one: no work of it has been on its nodes
-	deleted   bool                       // the manager has said that it is, and shown nothing else since
-	stuck     bool                       // or that it is not
+	submitted bourse.Time                // since when its work may be in the manager; 0: it never was
+	denied    bool                       // the manager has said that the last submission does not exist
+	replaced  bourse.Time                // the submission of a job that we have ended to submit its work anew
+	ended     bool                       // we have ended its work, at the window's end
+	down      bourse.Time                // since when one of its nodes is down; 0: none is
+	idle      bool                       // of a gone one: its work was never on its nodes
+	deleted   bool                       // the manager has said that it is deleted, and shown nothing else since
+	stuck     bool                       // the last command to delete it was not carried out
 }
 
-// overdue is a command whose answer was given up.
+// overdue is a command for whose answer nobody waits any more.
 type overdue struct {
 	ref  uint64 // 0: none
 	verb agents.CommandVerb
@@ -62,40 +62,40 @@ type overdue struct {
 type want uint8
 
 const (
-	placing want = iota // a reservation for nobody yet, to find out whether it can be had
+	placing want = iota // a reservation still for the holder, to find out whether there is room
 	held                // that reservation
-	bare                // one for its user, who is told nothing to run
-	due                 // one for its user, with the job that begins with it
+	bare                // one for its user, without work
+	due                 // one for its user, with the job that begins in it
 	lying               // what was bare, in its window
 	begun               // what was due, and has begun
 	gone                // nothing
 	wants
 )
 
-// seen is what a look has shown of a name.
+// seen is what a look has shown for a name.
 type seen struct {
 	reservation reservationSeen
 	job         jobSeen
-	asOf        bourse.Time // it shows what there was then, or later
-	until       bourse.Time // but not after
+	asOf        bourse.Time // it shows what was there then, or later
+	until       bourse.Time // but not later than this
 	is          *bourse.ManagedJob
 	extra       *bourse.ManagedJob // another job of the same name that is not over
 	down        string             // a node of it that is not up; "": all are
 }
 
-// reservationSeen is how it stands with a reservation.
+// reservationSeen is the state of a reservation by a look.
 type reservationSeen uint8
 
 const (
 	unseen  reservationSeen = iota // no look yet that could tell
-	none                           // there is none of the name
-	changed                        // another window, or without one of its nodes
-	theirs                         // but not for its user yet
+	none                           // there is none of that name
+	changed                        // it has another window, or lacks one of its nodes
+	theirs                         // right, but not yet for its user
 	right
 	reservations
 )
 
-// jobSeen is how it stands with a job.
+// jobSeen is the state of a job by a look.
 type jobSeen uint8
 
 const (
@@ -103,11 +103,11 @@ const (
 	noJob
 	pending
 	stopped   // pending, and held by somebody
-	unclear   // in a state that the manager does not know, or we do not
+	unclear   // in a state that the manager or we do not know
 	runs      // it runs
-	cancelled // over, and never ran
+	cancelled // over, and it never ran
 	over
-	twoJobs // of the name, neither over
+	twoJobs // two jobs of the name are not over
 	jobStates
 )
 
@@ -117,14 +117,14 @@ func Name(prefix string, leg bourse.LegID) string {
 	return prefix + hex.EncodeToString(sum[:16])
 }
 
-// isOurs reports whether a name is one that Name makes: one that only begins like it
-// is another's.
+// isOurs reports whether Name could have made a name. One that only begins like it belongs
+// to somebody else.
 func isOurs(prefix, name string) bool {
 	digits, ok := strings.CutPrefix(name, prefix)
 	return ok && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// sight reads a look for all names of ours.
+// sight reads a look for all our names.
 func sight(prefix string, look *bourse.Look) (jobs map[string][]*bourse.ManagedJob, reservations map[string]*bourse.ManagedReservation) {
 	jobs, reservations = map[string][]*bourse.ManagedJob{}, map[string]*bourse.ManagedReservation{}
 	for i := range look.Jobs {
@@ -160,9 +160,9 @@ func live(j *bourse.ManagedJob) bool {
 	return j.State != bourse.ManagedEnded && j.State != bourse.ManagedLost
 }
 
-// jobIs picks the entry's job out of those of its name, and says how it stands with
-// it. One that was over before the entry's work was submitted, or that we have ended
-// ourselves to submit it anew, is not it.
+// jobIs picks the entry's job among those of its name, and returns its state. A job that was
+// over before the entry's work was submitted, or that we have ended to submit the work
+// anew, is not the entry's.
 func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state jobSeen, is, extra *bourse.ManagedJob) {
 	list = slices.DeleteFunc(slices.Clone(list), func(j *bourse.ManagedJob) bool {
 		if live(j) {
@@ -174,7 +174,7 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 	if len(list) == 0 {
 		return noJob, nil, nil
 	}
-	slices.SortStableFunc(list, func(a, b *bourse.ManagedJob) int { // one that has begun, then the first
+	slices.SortStableFunc(list, func(a, b *bourse.ManagedJob) int { // jobs that have begun first, then by submission
 		return cmp.Or(cmp.Compare(standing(a), standing(b)), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Number, b.Number))
 	})
 	is = list[0]
@@ -201,7 +201,7 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 	return unclear, is, nil
 }
 
-// standing says which of several jobs is the one that counts: the least.
+// standing ranks several jobs of a name: the least counts.
 func standing(j *bourse.ManagedJob) int {
 	switch {
 	case j.State == bourse.ManagedRunning:
@@ -214,7 +214,7 @@ func standing(j *bourse.ManagedJob) int {
 	return 3
 }
 
-// judge has an entry see what a look shows, if that is new enough to judge it.
+// judge updates an entry by a look, if the look is new enough.
 func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedReservation, up map[string]bool) {
 	asOf, slack := b.asOf, b.cfg.Limits.Skew+bourse.Second // a manager's times may be whole seconds
 	if asOf <= e.after {
@@ -226,9 +226,9 @@ func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedRe
 	}
 	s.job, s.is, s.extra = e.jobIs(jobs, slack)
 	if b.cfg.Reserves && r == nil && asOf < e.lateReservation || s.job == noJob && asOf < e.lateJob {
-		return // it may come yet
+		return // it may still come
 	}
-	if s.is != nil { // it has come; nothing else can
+	if s.is != nil { // it has come; nothing else can follow
 		e.lateJob = 0
 	}
 	if r != nil {
@@ -254,23 +254,23 @@ func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedRe
 	}
 }
 
-// known reports whether a look has shown how it stands with the entry.
+// known reports whether a look has shown the state of the entry.
 func (s *seen) known() bool { return s.job != unseenJob }
 
-// since reports whether it has shown that of an instant, or later.
+// since reports whether a look of an instant or later has shown it.
 func (s *seen) since(t bourse.Time) bool { return s.known() && s.asOf >= t }
 
-// claim is the nodes that the entry takes, as far as is known.
+// claim returns the nodes that the entry takes, as far as is known.
 func (e *entry) claim(now bourse.Time, padding bourse.Duration) Claim {
 	c := Claim{Name: e.name, Nodes: e.nodes, Start: e.what.Start, End: e.what.End.Add(padding)}
-	if e.want >= lying && now >= c.End { // it should be gone and is not
+	if e.want >= lying && now >= c.End { // it should be gone, and is not
 		c.End = bourse.MaxTime
 	}
 	return c
 }
 
-// leaving reports whether the entry is as good as gone: its nodes are free once it is
-// deleted, and nothing has shown that it cannot be.
+// leaving reports whether the entry will soon be gone: its nodes are free once it is
+// deleted, and nothing has shown that this is impossible.
 func (e *entry) leaving() bool { return e.want == gone && e.idle && !e.stuck }
 
 // locked reports whether there is a lock for it.

@@ -6,9 +6,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// JobsOf finds the job of a look that an id stands for in the states that StateOf
-// makes of it: of the jobs with that number the first that has not ended; nil if there
-// is none.
+// JobsOf finds the job of a look by its id in the states that StateOf makes of the look: of
+// the jobs with that number the first that has not ended; nil if there is none.
 func JobsOf(look *bourse.Look) func(id int64) *bourse.ManagedJob {
 	index := make(map[string]int, len(look.Jobs))
 	for i := range look.Jobs {

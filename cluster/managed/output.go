@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// reading is a question for what work has printed that the driver has not answered.
+// reading is a request for the output of work that the driver has not yet answered.
 type reading struct {
 	ref  uint64 // to the driver
 	from agents.ID
@@ -15,16 +15,16 @@ type reading struct {
 	at   bourse.Time
 }
 
-// mostReadings bounds those that wait; a driver that does not answer is waited for as
-// long as for a look.
+// mostReadings bounds the requests that wait. A driver that does not answer is waited for
+// as long as for a look.
 const mostReadings = 256
 
-// read asks the driver what a leg's work has printed, also of one that has no lock any
-// more: its name tells it.
+// read asks the driver for the output of a leg's work. The leg may have lost its lock: its
+// name is enough.
 func (b *Backend) read(now bourse.Time, from agents.ID, m agents.ClusterOutputRequest) {
 	b.readings = slices.DeleteFunc(b.readings, func(r reading) bool { return r.at.Add(b.cfg.Limits.LookTimeout) <= now })
 	if len(b.readings) >= mostReadings {
-		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.QueueFull, "the driver of %s has %d questions for output to answer", b.cfg.Site, mostReadings)})
+		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.QueueFull, "the driver of %s has %d other requests for output to answer", b.cfg.Site, mostReadings)})
 		return
 	}
 	b.ref++
@@ -36,7 +36,7 @@ func (b *Backend) read(now bourse.Time, from agents.ID, m agents.ClusterOutputRe
 func (b *Backend) printed(m agents.Output) {
 	i := slices.IndexFunc(b.readings, func(r reading) bool { return r.ref == m.Ref && b.name(r.m.Leg) == m.Name })
 	if i < 0 {
-		return // an answer that came too late
+		return // the answer came too late
 	}
 	r := b.readings[i]
 	b.readings = slices.Delete(b.readings, i, i+1)

@@ -7,11 +7,11 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// soonest is the instant of which a look is needed where any new one does.
+// soonest stands for the instant of a needed look if any new one will do.
 const soonest = bourse.Time(1)
 
-// pass asks the table about every entry, gives the command that has been due for
-// longest if none is under way, and asks for a look if one is due.
+// pass asks the table about every entry. If no command is under way, it gives the one that
+// has been due the longest. It asks for a look if one is due.
 func (b *Backend) pass(now bourse.Time) {
 	b.dirty, b.wake = false, bourse.Never
 	b.timeouts(now)
@@ -51,8 +51,8 @@ func (b *Backend) pass(now bourse.Time) {
 	b.lookNext(now, need)
 }
 
-// bounded ends the placing of an entry that takes too long, even if nobody asks for it
-// any more: a site that has restarted does not know that it did.
+// bounded ends the placing of an entry that takes too long, even if nobody asks for it any
+// more: a site that has restarted does not know that it had asked.
 func (b *Backend) bounded(e *entry, now bourse.Time) {
 	switch {
 	case e.want != placing:
@@ -63,7 +63,7 @@ func (b *Backend) bounded(e *entry, now bourse.Time) {
 	}
 }
 
-// decide asks the table until an entry has to wait, or for a command.
+// decide asks the table until the entry has to wait or needs a command.
 func (b *Backend) decide(e *entry, now bourse.Time) act {
 	for {
 		r := table[e.want][e.seen.job][e.seen.reservation]
@@ -76,7 +76,7 @@ func (b *Backend) decide(e *entry, now bourse.Time) act {
 	}
 }
 
-// due takes note of the command that an entry waits for.
+// due records the command that an entry waits for.
 func (b *Backend) due(e *entry, verb agents.CommandVerb, now bourse.Time) {
 	if verb == "" {
 		e.verb, e.since = "", bourse.Never
@@ -90,8 +90,8 @@ func (b *Backend) due(e *entry, verb agents.CommandVerb, now bourse.Time) {
 	}
 }
 
-// giveNext gives the command that has been due for longest, of equals the one whose
-// entry was made first. None before the first look.
+// giveNext gives the command that has been due the longest; of ties, that of the entry that
+// was made first. It gives none before the first look.
 func (b *Backend) giveNext(now bourse.Time) {
 	if b.giving != nil || b.look == nil {
 		return
@@ -107,8 +107,7 @@ func (b *Backend) giveNext(now bourse.Time) {
 	}
 }
 
-// give gives a command to the driver. That work may run from now on is on record
-// before.
+// give gives a command to the driver. It first records that the work may run from now on.
 func (b *Backend) give(e *entry, now bourse.Time) {
 	verb := e.verb
 	b.ref++
@@ -155,7 +154,7 @@ func (b *Backend) done(now bourse.Time, m agents.CommandDone) {
 		b.answered(now, m.Outcome, m.Reason)
 		return
 	}
-	if e := b.entries[m.Name]; e != nil && e.overdue.ref != 0 && m.Ref == e.overdue.ref { // it was given up; at least it is over
+	if e := b.entries[m.Name]; e != nil && e.overdue.ref != 0 && m.Ref == e.overdue.ref { // it was given up; now it is at least over
 		until := now
 		if m.Outcome == agents.Failure {
 			until = now.Add(b.cfg.Limits.Late)
@@ -165,8 +164,8 @@ func (b *Backend) done(now bourse.Time, m agents.CommandDone) {
 	}
 }
 
-// answered brings an entry up to how its command went. What was seen of it before
-// does not count any more.
+// answered updates an entry by the answer to its command. What was seen of it before no
+// longer counts.
 func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.Reason) {
 	e, verb, l := b.giving, b.given, &b.cfg.Limits
 	b.giving, b.dirty = nil, true
@@ -192,7 +191,7 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	case verb == agents.Run:
 		e.denied = outcome == agents.Denied
 	case e.want == begun && now >= e.what.End && (verb == agents.Delete || verb == agents.End && outcome == agents.Done):
-		e.ended = true // it was told to; what has refused to tell it is asked again
+		e.ended = true // it was told to end; if that was refused, it is asked again
 	case outcome == agents.Denied:
 	case verb == agents.Assign:
 		e.assigned = true
@@ -204,7 +203,7 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	}
 }
 
-// late has it mean nothing until an instant that there is no sign of a command.
+// late sets the instant until which it proves nothing that there is no sign of a command.
 func (b *Backend) late(e *entry, verb agents.CommandVerb, until bourse.Time) {
 	switch verb {
 	case agents.Reserve:
@@ -214,7 +213,7 @@ func (b *Backend) late(e *entry, verb agents.CommandVerb, until bourse.Time) {
 	}
 }
 
-// timeouts gives up what has not been answered in time.
+// timeouts gives up commands and looks that were not answered in time.
 func (b *Backend) timeouts(now bourse.Time) {
 	if b.giving != nil {
 		l := &b.cfg.Limits
@@ -233,8 +232,8 @@ func (b *Backend) timeouts(now bourse.Time) {
 	}
 }
 
-// lookNext asks for a look if one is due: of the instant that is needed, no closer to
-// the last than LookEvery, no further than LookWithin.
+// lookNext asks for a look if one is due: of the instant that is needed, at least LookEvery
+// and at most LookWithin after the last.
 func (b *Backend) lookNext(now, need bourse.Time) {
 	l := &b.cfg.Limits
 	if b.looking {
@@ -258,8 +257,7 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 	b.host.Send(b.cfg.Driver, agents.LookRequest{Ref: b.lookRef})
 }
 
-// looked takes a look. One older than the last shows nothing that is not known
-// already.
+// looked takes a look. A look older than the last one is ignored.
 func (b *Backend) looked(now bourse.Time, m agents.Looked) {
 	if !b.looking || m.Ref != b.lookRef {
 		return
@@ -282,8 +280,8 @@ func (b *Backend) looked(now bourse.Time, m agents.Looked) {
 	b.judge()
 }
 
-// judge has all entries see what the look shows. What bears a name of ours and has no
-// entry is to go: what was left by an earlier life, or came too late.
+// judge updates all entries by the look. What has one of our names and no entry is to be
+// deleted: an earlier life left it, or it came too late.
 func (b *Backend) judge() {
 	jobs, reservations := sight(b.cfg.Prefix, b.look)
 	up := map[string]bool{}

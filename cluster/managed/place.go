@@ -9,16 +9,16 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 )
 
-// wish is a hold that the site has asked for and has no answer to.
+// wish is a hold that the site has asked for and that is not yet answered.
 type wish struct {
 	leg    bourse.LegID
 	what   bourse.Leg
 	since  bourse.Time
 	asked  bourse.Time   // last
-	answer bourse.Reason // to be given when it is asked again
+	answer bourse.Reason // to give when it is asked for again
 }
 
-// wished is how long a wish is remembered that is not asked again.
+// wished is how long a wish is remembered if it is not asked for again.
 const wished = bourse.Minute
 
 // Suits says who may not run work here, then which legs cannot be placed.
@@ -37,10 +37,10 @@ func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// Place chooses nodes by the last look and the locks. Where the manager keeps
-// reservations it answers Later until there is one, or it is sure that there is none.
-// A leg that replaces another does not count on its nodes, and none lies anywhere
-// but where it was asked for; what is in the way of maintenance stays there.
+// Place chooses nodes by the last look and the locks. If the manager keeps reservations, it
+// answers Later until there is one, or it is certain that there is none. A leg that
+// replaces another does not count on that one's nodes. A leg lies only where it was asked
+// for. What is in the way of maintenance stays there.
 func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	w := b.wish(now, m)
 	why := w.answer
@@ -59,13 +59,13 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	return why
 }
 
-// silent says that a hold has taken too long.
+// silent is the reason of a hold that has taken too long.
 func (b *Backend) silent() bourse.Reason {
 	return bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
 }
 
-// wish is what is remembered of a hold. One for the same leg with other content takes
-// its place.
+// wish returns what is remembered of a hold. A hold for the same leg with other content
+// replaces it.
 func (b *Backend) wish(now bourse.Time, m agents.ClusterHold) *wish {
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.asked.Add(wished) < now })
 	for _, w := range b.wishes {
@@ -90,7 +90,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	name := b.name(m.Leg)
 	if e := b.entries[name]; e != nil || !b.fresh(now) {
 		b.dirty, b.wanted = true, !b.fresh(now)
-		return cluster.Later // it is being placed; or what there was of it is being deleted; or nothing is known
+		return cluster.Later // it is being placed, or what there was of it is being deleted, or nothing is known
 	}
 	what := m.What
 	if what.Start < now {
@@ -123,9 +123,9 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	return cluster.Later
 }
 
-// choose picks a leg's nodes: of those that are free all through, its padding
-// included, the ones whose free time is the shortest, so that long ones stay whole;
-// of equals the first in the group's order. None if there are too few.
+// choose picks a leg's nodes among those that are free for the whole of it, padding
+// included. It takes those with the shortest free time, so that long free times stay whole;
+// of ties, the first in the group's order. It returns none if there are too few.
 func (b *Backend) choose(taken [][][]span, what bourse.Leg) []string {
 	g := b.group(what.Group)
 	type candidate struct {
@@ -151,7 +151,7 @@ func (b *Backend) choose(taken [][][]span, what bourse.Leg) []string {
 	return nodes
 }
 
-// free is how long a node is free around an interval, 0 if it is taken in it.
+// free is for how long a node is free around an interval; 0 if it is taken within it.
 func free(spans []span, start, end bourse.Time) bourse.Duration {
 	from, to := bourse.Time(0), bourse.MaxTime
 	for _, x := range spans {
@@ -172,12 +172,12 @@ func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
 	s := &b.states(now)[b.group(what.Group)]
 	why := s.Refusal(what.Start, what.Nodes, what.Duration())
 	if !why.Refused() {
-		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all through from %v to %v, though as many are at any instant", what.Nodes, what.Group, what.Start, what.End)
+		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all the time from %v to %v, although as many are at every instant", what.Nodes, what.Group, what.Start, what.End)
 	}
 	return why
 }
 
-// mostTried bounds the starts that are tried for a leg that was refused.
+// mostTried bounds the other starts that are tried for a refused leg.
 const mostTried = 64
 
 // Elsewhere lists the next starts at which the nodes are free.
@@ -218,7 +218,7 @@ func (b *Backend) lock(e *entry) {
 	b.record(bourse.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user})
 }
 
-// refuse answers a hold when it is asked again; whatever there is of it goes.
+// refuse refuses a hold when it is asked for again, and deletes what there is of it.
 func (b *Backend) refuse(e *entry, why bourse.Reason) {
 	for _, w := range b.wishes {
 		if w.leg == e.leg {
@@ -250,9 +250,9 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handov
 	b.dirty = true
 }
 
-// Release gives a leg's nodes back. They are free for another one when the reservation
-// is deleted, and those that its work may have been on when a look has shown that
-// nothing is left on them.
+// Release gives a leg's nodes back. They are free for another leg once the reservation is
+// deleted; if its work may have been on them, once a look has shown that nothing is left
+// there.
 func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 	e := b.entries[b.name(leg)]
 	if e == nil || e.want == gone {
@@ -265,7 +265,7 @@ func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 	return !e.idle
 }
 
-// vacate says that a leg keeps no nodes any more.
+// vacate says that a leg no longer keeps nodes.
 func (b *Backend) vacate(e *entry, at bourse.Time) {
 	b.record(bourse.NodesFreed{Leg: e.leg, When: b.host.When(at)})
 	b.abandon(e)

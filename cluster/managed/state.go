@@ -10,48 +10,51 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// View is what StateOf must know beside a look.
+// View is what StateOf must know in addition to a look.
 type View struct {
 	Now    bourse.Time
 	Groups []bourse.Group
-	Nodes  [][]string      // the names of each group's
-	Policy backfill.Policy // that the manager is taken to follow
-	// Skew is added to what others' work takes, at both ends: the manager's clock is
-	// not ours.
+	Nodes  [][]string      // the names of each group's nodes
+	Policy backfill.Policy // that the manager is assumed to follow
+	// Skew is added at both ends to the time that others' work takes, because the
+	// manager's clock is not ours.
 	Skew bourse.Duration
-	// Padding is how long a window of ours keeps its nodes beyond its end. What takes a
-	// node later is shown to begin so much earlier, so that what is shown to be free can
-	// be had.
+	// Padding is how long one of our windows keeps its nodes after its end. What takes a
+	// node later is shown to begin that much earlier, so that all that is shown as free
+	// can be reserved.
 	Padding bourse.Duration
-	Claims  []Claim // nodes that are ours, whatever the look shows
-	// Gone are reservations of ours that take no nodes, though the look shows them: they
+	Claims  []Claim // nodes that are ours, even if the look does not show it
+	// Gone are our reservations that take no nodes although the look shows them: they
 	// were deleted since, or are being deleted.
 	Gone map[string]bool
 }
 
 // Claim is nodes that are taken for a while.
 type Claim struct {
-	Name       string // of its reservation, if it has one: the look may show that too
+	Name       string // of its reservation, if any: the look may show that too
 	Nodes      []string
 	Start, End bourse.Time
 }
 
 const (
-	// overrun is how long a job is taken to run on that should have ended.
+	// overrun is how much longer a job is assumed to run that should have ended.
 	overrun = bourse.Minute
-	// unexplained is how long a node is taken to be busy that shows no job.
+	// unexplained is how long a busy node without a job is assumed to be busy.
 	unexplained = 10 * bourse.Minute
-	// unlimited is what a waiting job is taken to run that has no limit.
+	// unlimited is how long a waiting job without a limit is assumed to run.
 	unlimited = 365 * bourse.Day
 )
 
-// StateOf makes of a look what prices and offers are made of, a state for each
-// group. Running jobs end by their limits. Jobs that wait stand in the manager's
-// order of priority, each in the first group of its partition that is large enough;
-// those that are held, or wait for a reservation, are left out. Foreign reservations
-// are in the way as our own are, and so is a node that is not up, for ever. A node
-// is taken by whatever is on it, if only a share of it. What the look does not hold
-// is not free. A nil look: nothing is known, nothing is free.
+// StateOf turns a look into a state for each group, from which offers and prices are made.
+//
+//   - Running jobs end by their limits.
+//   - Waiting jobs are in the manager's order of priority, each in the first group of its
+//     partition that is large enough. Jobs that are held, or wait for a reservation, are
+//     left out.
+//   - Foreign reservations are in the way as our own are. A node that is not up is taken
+//     for ever.
+//   - A node is taken by whatever is on it, even if that is only a share of it.
+//   - What the look does not show is not free. With a nil look nothing is free.
 func StateOf(look *bourse.Look, v View) []backfill.State {
 	taken := v.occupancy(look)
 	states := make([]backfill.State, len(v.Groups))
@@ -67,14 +70,14 @@ func StateOf(look *bourse.Look, v View) []backfill.State {
 	return states
 }
 
-// span is a time in which a node is taken, and by what.
+// span is an interval in which a node is taken, and by what.
 type span struct {
 	start, end bourse.Time
 	by         owner
 	id         int64 // of a job
 }
 
-// owner is what takes a node. The first of several at a time counts.
+// owner is what takes a node. Of several at the same time the first counts.
 type owner uint8
 
 const (
@@ -84,7 +87,7 @@ const (
 	foreign
 )
 
-// occupancy says of each node of each group when it is taken, from now on: disjoint
+// occupancy returns for each node of each group when it is taken from now on: disjoint
 // spans in order of time.
 func (v *View) occupancy(look *bourse.Look) [][][]span {
 	taken := make([][][]span, len(v.Groups))
@@ -127,8 +130,8 @@ func (v *View) occupancy(look *bourse.Look) [][][]span {
 	return taken
 }
 
-// seen adds what a look shows: jobs that run, reservations, and nodes that are busy
-// with what it does not show.
+// seen adds what a look shows: running jobs, reservations, and nodes that are busy with
+// something that it does not show.
 func (v *View) seen(look *bourse.Look, add func(string, span)) {
 	busy := map[string]bool{}
 	ids := map[int64]bool{}
@@ -167,7 +170,7 @@ func (v *View) seen(look *bourse.Look, add func(string, span)) {
 	}
 }
 
-// endOf is by when a running job has ended, as far as its limit says.
+// endOf is when a running job ends at the latest, by its limit.
 func (v *View) endOf(j *bourse.ManagedJob) bourse.Time {
 	end := j.End
 	switch {
@@ -183,8 +186,8 @@ func (v *View) endOf(j *bourse.ManagedJob) bourse.Time {
 	return min(end, bourse.MaxTime)
 }
 
-// jobID is the number of a job, by which people know it, or one of our own where that
-// is no number or stands there twice.
+// jobID is the number of a job, by which people know it, or one of our own if it has no
+// number or one that occurs twice.
 func jobID(j *bourse.ManagedJob, i int, had map[int64]bool) int64 {
 	id, err := strconv.ParseInt(j.Number, 10, 64)
 	if err != nil || id <= 0 || id >= 1<<40 || had[id] {
@@ -194,8 +197,8 @@ func jobID(j *bourse.ManagedJob, i int, had map[int64]bool) int64 {
 	return id
 }
 
-// disjoint cuts spans that overlap, so that the first owner has the time that
-// several claim, and puts them in order of time.
+// disjoint cuts overlapping spans so that the first owner has the time that several claim,
+// and sorts them by time.
 func disjoint(list []span) []span {
 	if len(list) < 2 {
 		return list
@@ -226,8 +229,8 @@ func disjoint(list []span) []span {
 	return out
 }
 
-// pad has what takes nodes begin earlier by the padding, or with the end of what takes
-// them before.
+// pad lets each span begin earlier by the padding, but not before the end of the span
+// before it.
 func (v *View) pad(nodes [][]span) {
 	for _, list := range nodes {
 		last := v.Now
@@ -237,7 +240,7 @@ func (v *View) pad(nodes [][]span) {
 	}
 }
 
-// fill takes a group's nodes for what is on them: alike spans of several nodes are
+// fill marks a group's nodes as taken by what is on them. Equal spans of several nodes are
 // one job or one reservation.
 func fill(s *backfill.State, nodes [][]span) {
 	var all []span
@@ -264,7 +267,7 @@ func fill(s *backfill.State, nodes [][]span) {
 	})
 }
 
-// enqueue puts the jobs that wait into the queues of their groups.
+// enqueue puts the waiting jobs into the queues of their groups.
 func (v *View) enqueue(states []backfill.State, look *bourse.Look) {
 	serves := v.partitions(look)
 	ids := map[int64]bool{}
@@ -289,7 +292,7 @@ func (v *View) enqueue(states []backfill.State, look *bourse.Look) {
 	}
 }
 
-// partitions lists those of each group's nodes.
+// partitions lists the partitions of each group's nodes.
 func (v *View) partitions(look *bourse.Look) []map[string]bool {
 	group := map[string]int{}
 	for i, names := range v.Nodes {
@@ -313,8 +316,8 @@ func (v *View) partitions(look *bourse.Look) []map[string]bool {
 	return serves
 }
 
-// servedBy reports whether a job may run in one of some partitions; it names several
-// with commas, and one that names none may run anywhere.
+// servedBy reports whether a job may run in one of some partitions. A job names several with
+// commas; one that names none may run anywhere.
 func servedBy(names string, partitions map[string]bool) bool {
 	if names == "" {
 		return true

@@ -7,21 +7,21 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// What is done for a leg, by what should be in the manager and what was last seen
-// there. A row is a state of the job of the leg's name, a column one of the
-// reservation; where the manager keeps none of its own that is always right. A rule
-// says the command that removes a difference, or the fact that ends it, or what it
-// waits for. Nothing is done for a leg while a command for it is under way, and what
-// was seen before the answer to one does not count.
+// The table says what to do for a leg, by what should be in the manager and what was last
+// seen there. A row is a state of the job with the leg's name, a column a state of the
+// reservation; if the manager keeps no reservations, that is always right. A rule names the
+// command that removes a difference, or the fact that ends it, or what to wait for. Nothing
+// is done for a leg while a command for it is under way. What was seen before the answer to
+// a command does not count.
 
-// rule says what is to be done for an entry.
+// rule says what to do for an entry.
 type rule func(b *Backend, e *entry, now bourse.Time) act
 
-// row is the rules for a state of the job: no look yet, no reservation, changed, for
-// its holder yet, right.
+// row has the rules for a state of the job, by that of the reservation: no look yet, none,
+// changed, still for the holder, right.
 type row [reservations]rule
 
-// table holds the rules. What stands nowhere cannot be seen, or is left alone.
+// table holds the rules. What has no rule cannot be seen, or is left alone.
 var table = [wants][jobStates]row{
 	placing: {
 		unseenJob: all(reserve),
@@ -74,14 +74,14 @@ var table = [wants][jobStates]row{
 
 func all(r rule) row { return row{r, r, r, r, r} }
 
-// act is what a rule has done or would do. The zero act: the entry has moved on, and
+// act is what a rule has done, or what it wants. The zero act: the entry has changed, and
 // its next rule is asked.
 type act struct {
-	verb agents.CommandVerb // to be given, as soon as the driver is free
-	wait bool               // there is nothing to do
-	wake bourse.Time        // but by then there may be; 0: only when something is seen
-	look bourse.Time        // and for that a look of this instant or later is needed; 0: none is
-	drop bool               // nothing of it is left: it goes
+	verb agents.CommandVerb // to give as soon as the driver is free
+	wait bool               // there is nothing to do now
+	wake bourse.Time        // but there may be then; 0: only when something is seen
+	look bourse.Time        // a look of this instant or later is needed; 0: none is
+	drop bool               // nothing of the entry is left: it is dropped
 }
 
 func give(v agents.CommandVerb) act                        { return act{verb: v} }
@@ -89,7 +89,7 @@ func until(t bourse.Time) act                              { return act{wait: tr
 func lookOf(t, wake bourse.Time) act                       { return act{wait: true, look: t, wake: wake} }
 func (e *entry) given(v agents.CommandVerb, most int) bool { return e.tries[v] > most }
 
-// Of a leg that is being placed.
+// Rules for a leg that is being placed.
 
 // reserve asks for the reservation, once.
 func reserve(b *Backend, e *entry, now bourse.Time) act {
@@ -105,7 +105,7 @@ func lock(b *Backend, e *entry, now bourse.Time) act {
 	return act{}
 }
 
-// refused takes the manager's no for one, now that it was read back.
+// refused accepts the manager's refusal, now that a look has confirmed it.
 func refused(b *Backend, e *entry, now bourse.Time) act {
 	if !e.sent {
 		return give(agents.Reserve)
@@ -115,7 +115,7 @@ func refused(b *Backend, e *entry, now bourse.Time) act {
 	return act{}
 }
 
-// Of a reservation.
+// Rules for a reservation.
 
 // rest waits for the confirmation, as long as there is anything to confirm.
 func rest(b *Backend, e *entry, now bourse.Time) act {
@@ -127,18 +127,18 @@ func rest(b *Backend, e *entry, now bourse.Time) act {
 	return act{}
 }
 
-// again makes a reservation anew that has gone, as long as its window has not begun.
+// again makes a vanished reservation anew, as long as its window has not begun.
 func again(b *Backend, e *entry, now bourse.Time) act {
 	switch {
 	case now.Add(b.cfg.Limits.Skew) >= e.what.Start:
-		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has gone from the resource manager"))
+		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has vanished from the resource manager"))
 	case e.given(agents.Reserve, b.cfg.Limits.Tries):
-		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has gone from the resource manager, and cannot be made again: %v", e.why))
+		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has vanished from the resource manager, and cannot be made again: %v", e.why))
 	}
 	return give(agents.Reserve)
 }
 
-// assign gives it to its user.
+// assign gives the reservation to its user.
 func assign(b *Backend, e *entry, now bourse.Time) act {
 	if e.given(agents.Assign, b.cfg.Limits.Tries) {
 		return b.lose(e, bourse.Because(bourse.NotAllowed, "its reservation cannot be given to local account %s: %v", e.account, e.why))
@@ -146,8 +146,8 @@ func assign(b *Backend, e *entry, now bourse.Time) act {
 	return give(agents.Assign)
 }
 
-// first does without a look what can be done without one: all commands for the leg
-// were given in this life, and done.
+// first does what can be done without a look, if all commands for the leg were given in this
+// life and carried out.
 func first(b *Backend, e *entry, now bourse.Time) act {
 	switch {
 	case !e.sure && e.want == due:
@@ -178,32 +178,32 @@ func handCancelled(b *Backend, e *entry, now bourse.Time) act {
 	return b.lose(e, bourse.Because(bourse.Withdrawn, "its work was ended in the resource manager before it began%s", saying(e.seen.is)))
 }
 
-// Of work that is to begin.
+// Rules for work that is to begin.
 
-// submit hands the work over, at most once unless it is certain that it has not run
-// and never will.
+// submit submits the work: once, and again only if it is certain that it has not run and
+// never will.
 func submit(b *Backend, e *entry, now bourse.Time) act {
 	l := &b.cfg.Limits
-	again := e.submitted == 0 || e.denied || e.seen.until.Add(l.Skew) < e.what.Start // it went before it could begin
+	again := e.submitted == 0 || e.denied || e.seen.until.Add(l.Skew) < e.what.Start // it vanished before it could begin
 	switch {
 	case !again:
-		return b.lose(e, bourse.Because(bourse.NoCluster, "its work has gone from the resource manager; whether it ran cannot be known"))
+		return b.lose(e, bourse.Because(bourse.NoCluster, "its work has vanished from the resource manager; whether it ran cannot be known"))
 	case !b.cfg.Reserves && now < e.what.Start:
 		return until(e.what.Start)
 	case e.account == "":
-		return b.lose(e, bourse.Because(bourse.NotAllowed, "there is no local account that its work could run as"))
+		return b.lose(e, bourse.Because(bourse.NotAllowed, "there is no local account as which its work could run"))
 	case now >= e.what.Start.Add(l.StartWithin):
 		return b.lose(e, bourse.Because(bourse.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
 	case e.given(agents.Run, l.Tries):
 		return b.lose(e, bourse.Because(bourse.Expired, "its work cannot be submitted%s", b.because(e)))
-	case !b.cfg.Reserves && b.before(e) != nil: // nobody else keeps them apart
+	case !b.cfg.Reserves && b.before(e) != nil: // nobody else would keep them apart
 		return lookOf(e.what.Start, e.what.Start.Add(l.StartWithin))
 	}
 	return give(agents.Run)
 }
 
-// before is an earlier leg whose work may still be on a node of the entry: it was
-// submitted and not seen to be over. nil: there is none.
+// before is an earlier leg whose work may still be on a node of the entry, because it was
+// submitted and not seen to be over; nil: there is none.
 func (b *Backend) before(e *entry) *entry {
 	for _, o := range b.order {
 		if o != e && o.submitted > 0 && (o.last == nil || live(o.last)) &&
@@ -231,21 +231,21 @@ func await(b *Backend, e *entry, now bourse.Time) act {
 	return lookOf(e.what.Start, b.patience(late))
 }
 
-// begin says that the work has begun, once its window has.
+// begin records that the work has begun, once its window has.
 func begin(b *Backend, e *entry, now bourse.Time) act {
 	l := &b.cfg.Limits
 	if now < e.what.Start {
 		return lookOf(e.what.Start, e.what.Start)
 	}
 	if at := e.seen.is.Start; at > e.what.Start.Add(l.StartWithin+l.Skew) {
-		return b.lose(e, bourse.Because(bourse.Expired, "its work began at %v only, more than %s after its window", at, l.StartWithin.Words()))
+		return b.lose(e, bourse.Because(bourse.Expired, "its work began at %v, more than %s after the begin of its window", at, l.StartWithin.Words()))
 	}
 	e.want = begun
 	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
 	return act{}
 }
 
-// endJob has a job ended that should not be there, or not yet.
+// endJob ends a job that should not be there, or not yet.
 func endJob(b *Backend, e *entry, now bourse.Time) act {
 	if e.want == due {
 		e.replaced = max(e.replaced, e.seen.is.Submit)
@@ -253,12 +253,12 @@ func endJob(b *Backend, e *entry, now bourse.Time) act {
 	return give(agents.End)
 }
 
-// endExtra has the one ended that came later.
+// endExtra ends the second job of the name, the later one.
 func endExtra(b *Backend, e *entry, now bourse.Time) act { return give(agents.End) }
 
-// Of a window that has begun.
+// Rules for a window that has begun.
 
-// occupy has the window of a bare reservation begin.
+// occupy begins the window of a bare reservation.
 func occupy(b *Backend, e *entry, now bourse.Time) act {
 	l := &b.cfg.Limits
 	late := e.what.Start.Add(l.StartWithin)
@@ -272,7 +272,7 @@ func occupy(b *Backend, e *entry, now bourse.Time) act {
 		b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
 		return act{}
 	case e.seen.since(late):
-		return b.lose(e, bourse.Because(bourse.Busy, "node %s of it is not up", e.seen.down))
+		return b.lose(e, bourse.Because(bourse.Busy, "its node %s is not up", e.seen.down))
 	case now >= b.patience(late):
 		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its nodes are there: the resource manager does not say"))
 	}
@@ -286,12 +286,12 @@ func occupied(b *Backend, e *entry, now bourse.Time) act {
 	case now >= e.what.End:
 		return b.finish(e, e.what.End, nil)
 	case e.down > 0 && e.seen.since(e.down.Add(l.UnknownWithin)):
-		return b.lose(e, bourse.Because(bourse.Busy, "node %s of it has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
+		return b.lose(e, bourse.Because(bourse.Busy, "its node %s has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
 	}
 	return until(e.what.End)
 }
 
-// run lets work run until its window's end, then has it ended.
+// run lets work run until its window's end, and then ends it.
 func run(b *Backend, e *entry, now bourse.Time) act {
 	l := &b.cfg.Limits
 	padded := e.what.End.Add(l.Padding)
@@ -305,13 +305,13 @@ func run(b *Backend, e *entry, now bourse.Time) act {
 		return lookOf(e.waitsFor(), unknown)
 	case now >= padded:
 		return give(agents.Delete)
-	case e.ended: // it cleans up
+	case e.ended: // it is cleaning up
 		return lookOf(e.what.End, padded)
 	}
 	return give(agents.End)
 }
 
-// ended settles work that is seen to be over; what its node has lost is lost.
+// ended settles work that is seen to be over. Work that went with its node is lost.
 func ended(b *Backend, e *entry, now bourse.Time) act {
 	j := e.seen.is
 	if j.State == bourse.ManagedLost {
@@ -330,27 +330,27 @@ func ended(b *Backend, e *entry, now bourse.Time) act {
 	return b.finish(e, now, r)
 }
 
-// vanished settles work that has run and is not there any more.
+// vanished settles work that has run and is no longer there.
 func vanished(b *Backend, e *entry, now bourse.Time) act {
 	r := &bourse.WorkResult{}
 	if e.last != nil {
 		r.Begin = e.last.Start
 	}
-	if r.Ended = bourse.Because(bourse.Unknown, "the resource manager does not know of it any more"); e.ended {
+	if r.Ended = bourse.Because(bourse.Unknown, "the resource manager no longer knows it"); e.ended {
 		r.Ended = bourse.Because(bourse.Expired, "its window was over")
 	}
 	return b.finish(e, now, r)
 }
 
-// requeued settles work that has run and waits to run again: it does not.
+// requeued settles work that has run and was queued to run again, which it must not.
 func requeued(b *Backend, e *entry, now bourse.Time) act {
 	r := &bourse.WorkResult{Ended: bourse.Because(bourse.Withdrawn, "the resource manager has put it back into its queue%s", saying(e.seen.is))}
 	return b.finish(e, now, r)
 }
 
-// Of what should not be there.
+// Rules for what should not be there.
 
-// remove has it deleted, until a look shows that it is gone.
+// remove deletes it, until a look shows that it is gone.
 func remove(b *Backend, e *entry, now bourse.Time) act {
 	switch {
 	case !e.sent && e.seen.is == nil: // nothing of it was ever there
@@ -364,13 +364,12 @@ func remove(b *Backend, e *entry, now bourse.Time) act {
 // forget drops an entry of which nothing is left.
 func forget(b *Backend, e *entry, now bourse.Time) act { return act{drop: true} }
 
-// patience is when what should have been seen at an instant, or in this life, is
-// given up.
+// patience is when to give up what should have been seen since an instant, or in this life.
 func (b *Backend) patience(t bourse.Time) bourse.Time {
 	return max(t, b.began).Add(b.cfg.Limits.UnknownWithin)
 }
 
-// waitsFor is what a look must be of to tell what became of the last command.
+// waitsFor is the least instant of a look that can tell what became of the last command.
 func (e *entry) waitsFor() bourse.Time { return max(e.after+1, soonest) }
 
 // saying adds the manager's word for why a job is in its state.

@@ -1,8 +1,7 @@
-// Package share is the simulated cluster of a site that takes work with deadlines
-// in place of reservations: its nodes are time-shared (Libra, LibraRisk), or
-// serve whoever must end first (EDF), by policy/admission. It knows no slots: a
-// leg is given a share at once or not at all, and works from then on until it is
-// done, released or, under EDF, dropped.
+// Package share is the simulated cluster of a site that takes work with deadlines instead
+// of reservations. Its nodes are time-shared (Libra, LibraRisk), or serve the work that
+// must end first (EDF), by policy/admission. It knows no slots. A leg gets a share at once
+// or not at all, and works from then on until it is done, released or, under EDF, dropped.
 package share
 
 import (
@@ -18,31 +17,30 @@ import (
 	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
-// Backend is a simulated cluster of time-shared nodes, each group admitted to by
-// itself.
+// Backend is a simulated cluster of time-shared nodes. Each group admits work by itself.
 //
-// Of one instant what ends comes first, then local jobs that arrive, then the
-// messages of its site; under EDF whoever can start does so after each of these.
+// Within one instant ends come first, then the arrivals of local jobs, then the messages of
+// its site. Under EDF, whatever can start does so after each of these.
 type Backend struct {
 	groups  []bourse.Group
 	options Options
 	work    Work
 
 	host       cluster.Host
-	durable    bool               // a restart must tell local jobs by their names
+	durable    bool               // a restart must recognise local jobs by their names
 	servers    []admission.Server // by group
-	feeds      []feed             // of local jobs that have not come yet, by group
+	feeds      []feed             // of local jobs still to come, by group
 	jobs       map[int64]*job
 	legs       map[bourse.LegID]*leg
-	order      []*leg                 // by number; one that is no more stays until half are
+	order      []*leg                 // by number; ended ones stay until they are half of the list
 	number     int64                  // of the last job or leg
 	version    uint64                 // raised by every change
 	fed        []cluster.Mark         // by group
 	kept       []deadlines            // by group
 	predictors []*estimates.Predictor // by group
-	now        bourse.Time            // of the message in hand; before the first, up to which it has been lived
-	unrecorded []overdue              // what has ended, as computed, and is not on record yet
-	gone       []int64                // whose nodes there are no more
+	now        bourse.Time            // of the present message; before the first one, the instant up to which the nodes have run
+	unrecorded []overdue              // work that has ended, as computed, and is not yet on record
+	gone       []int64                // work whose nodes no longer exist
 }
 
 // Options say how a group serves.
@@ -54,14 +52,14 @@ type Options struct {
 	Estimates      estimates.Rule
 }
 
-// Job is a local job that should end by a deadline. What it runs and is estimated
-// to run are of a node of performance 1 to itself.
+// Job is a local job that should end by a deadline. Its run time and its estimate are those
+// on a node of performance 1 of its own.
 type Job struct {
 	bourse.LocalJob
 	Deadline bourse.Time
 }
 
-// planned is what the admission goes by: the estimate, or what is predicted.
+// planned is the run time that the admission uses: the estimate, or a prediction.
 func (j *Job) planned() bourse.Duration {
 	if j.Predicted > 0 {
 		return j.Planned()
@@ -69,9 +67,9 @@ func (j *Job) planned() bourse.Duration {
 	return j.Estimate
 }
 
-// Work feeds a group of a cluster its local jobs, in order of submit, those
-// submitted at after or later; the zero of the work's own clock is begun. The
-// same arguments give the same jobs, in every life.
+// Work returns the local jobs of a group in order of submission, those submitted at after
+// or later. The work's own clock begins at begun. The same arguments give the same jobs in
+// every life.
 type Work func(group int, begun, after bourse.Time) func() (Job, bool)
 
 // Jobs is a feed of a list.
@@ -87,15 +85,15 @@ func Jobs(list []Job) func() (Job, bool) {
 
 // feed hands out local jobs in order of submission.
 type feed struct {
-	head Job  // the next one, if there is one
-	more bool // there is
+	head Job  // the next one, if more
+	more bool // there is a next one
 	next func() (Job, bool)
 }
 
 func (f *feed) pull() { f.head, f.more = f.next() }
 
-// deadlines counts what has become of the deadlines of work that was taken, legs
-// and local jobs together.
+// deadlines counts what became of the deadlines of admitted work, legs and local jobs
+// together.
 type deadlines struct{ kept, missed int }
 
 // job is a local job that waits or runs.
@@ -112,19 +110,19 @@ type leg struct {
 	group  int
 	what   bourse.Leg
 	run    bourse.Duration // what it really takes
-	began  bool            // it works
-	over   bool            // it does not any more, or never will
+	began  bool            // it has begun to work
+	over   bool            // it no longer works, or never will
 }
 
-// New returns the backend of groups. The options must be such as admission.New
-// takes. Without work there are no local jobs.
+// New returns the backend of groups. admission.New must accept the options. Without work
+// there are no local jobs.
 func New(groups []bourse.Group, options Options, work Work) *Backend {
 	b := &Backend{groups: groups, options: options, work: work, version: 1}
 	b.clear()
 	return b
 }
 
-// clear leaves nothing that has come or gone.
+// clear forgets all work, waiting, running or over.
 func (b *Backend) clear() {
 	b.servers, b.order, b.number, b.unrecorded, b.gone, b.predictors = nil, nil, 0, nil, nil, nil
 	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
@@ -141,7 +139,7 @@ func (b *Backend) clear() {
 	}
 }
 
-// Reach lives through every instant up to now at which something is due by itself.
+// Reach does, in order, what is due without a message up to now.
 func (b *Backend) Reach(now bourse.Time, _ bool) {
 	b.now = now
 	for t := b.Next(); t <= now; t = b.Next() {
@@ -152,7 +150,7 @@ func (b *Backend) Reach(now bourse.Time, _ bool) {
 	}
 }
 
-// Next is the next instant at which something is due by itself, or Never.
+// Next is the next instant at which something is due without a message, or Never.
 func (b *Backend) Next() bourse.Time {
 	next := b.due()
 	for i := range b.feeds {
@@ -202,7 +200,7 @@ func (b *Backend) Settle(now bourse.Time) {
 	}
 }
 
-// Elsewhere has nothing to offer: there are no other starts.
+// Elsewhere returns nothing: there are no other starts.
 func (b *Backend) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
 	return nil, nil
 }
@@ -223,8 +221,8 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	return a
 }
 
-// room is the largest share that one more task may need, node by node. Under EDF
-// there is no bound: jobs wait in line.
+// room is the largest share that one more task may need, node by node. Under EDF there is no
+// bound, because jobs wait.
 func room(s admission.Server, nodes int) []float64 {
 	list := make([]float64, nodes)
 	shares, ok := s.(*admission.Shares)
@@ -236,8 +234,8 @@ func room(s admission.Server, nodes int) []float64 {
 	return list
 }
 
-// Audit checks that no node works beyond its capacity, and under Libra that what
-// the deadlines need of it is no more than it has.
+// Audit checks that no node works beyond its capacity, and under Libra that the deadlines
+// need no more of it than it has.
 func (b *Backend) Audit() error {
 	for i, s := range b.servers {
 		if err := s.Audit(); err != nil {
@@ -247,7 +245,7 @@ func (b *Backend) Audit() error {
 	return nil
 }
 
-// group is the number of a group, below 0 if there is none of that name any more.
+// group is the number of a group, below 0 if there is no longer one of that name.
 func (b *Backend) group(name string) int {
 	return slices.IndexFunc(b.groups, func(g bourse.Group) bool { return g.Name == name })
 }

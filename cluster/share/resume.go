@@ -11,9 +11,9 @@ import (
 	"github.com/bourse-grid/bourse/policy/admission"
 )
 
-// A replay decides nothing: it puts work where it was put, and what the nodes have
-// done since is computed. A configuration that has changed between two
-// lives is taken as it is: work that has lost one of its nodes is lost.
+// A replay decides nothing: it puts work where it was put, and computes what the nodes have
+// done since. If the configuration has changed between two lives, the new one holds: work
+// that has lost one of its nodes is lost.
 
 // overdue is work that has ended.
 type overdue struct {
@@ -21,7 +21,7 @@ type overdue struct {
 	id int64
 }
 
-// Begin begins a life. It records what was computed beyond the facts.
+// Begin begins a life. It records what was computed in addition to the facts.
 func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.host, b.durable, b.now = h, l.Durable, l.Now
 	b.version = max(l.Nonce, 1) // of no earlier life
@@ -68,8 +68,8 @@ func (b *Backend) abandon(now bourse.Time, id int64) {
 	}
 }
 
-// Replay applies a fact of an earlier life, and returns the instant to which the
-// nodes are advanced by now.
+// Replay applies a fact of an earlier life, and returns the instant up to which the nodes
+// have now run.
 func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	switch f := f.(type) {
 	case bourse.ClusterImage:
@@ -91,7 +91,7 @@ func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	return b.now
 }
 
-// reach advances the nodes to an instant of the past.
+// reach runs the nodes up to an instant of the past.
 func (b *Backend) reach(t bourse.Time) {
 	t = max(t, b.now)
 	for next := b.due(); next <= t; next = b.due() {
@@ -131,7 +131,7 @@ func (b *Backend) place(f bourse.TasksPlaced) {
 	}
 }
 
-// know takes work into the books.
+// know adds work to the books.
 func (b *Backend) know(group int, f bourse.TasksPlaced) {
 	if f.Leg == (bourse.LegID{}) {
 		b.jobs[f.Number] = &job{Job: Job{LocalJob: f.Job, Deadline: f.Deadline}, group: group, start: f.Start}
@@ -142,7 +142,7 @@ func (b *Backend) know(group int, f bourse.TasksPlaced) {
 	b.order = append(b.order, l)
 }
 
-// admitted is what the admission knows of work.
+// admitted is what the admission knows of a piece of work.
 func (b *Backend) admitted(id int64) admission.Job {
 	if j := b.jobs[id]; j != nil {
 		return admission.Job{ID: id, Nodes: j.Nodes, Estimate: j.planned(), Deadline: j.Deadline}
@@ -151,8 +151,8 @@ func (b *Backend) admitted(id int64) admission.Job {
 	return admission.Job{ID: id, Nodes: l.what.Nodes, Estimate: l.what.Work, Deadline: l.what.End}
 }
 
-// recorded strikes off what is on record as ended; where it is computed to work
-// still, it ends now.
+// recorded takes off work that is on record as ended. If by computation it still works, it
+// ends now.
 func (b *Backend) recorded(group int, id int64) {
 	b.unrecorded = slices.DeleteFunc(b.unrecorded, func(e overdue) bool { return e.id == id })
 	b.gone = slices.DeleteFunc(b.gone, func(x int64) bool { return x == id })
@@ -168,7 +168,7 @@ func (b *Backend) jobEnded(f bourse.JobEnded) {
 	}
 }
 
-// turnedAway takes note of a job that was refused as it came, or dropped later.
+// turnedAway records that a job was refused on arrival, or dropped later.
 func (b *Backend) turnedAway(f bourse.JobRefused) {
 	if id, j := b.named(f.Group, f.Job); j != nil && j.start == 0 && f.Reason.Code != bourse.Conflict {
 		b.recorded(j.group, id)
@@ -178,7 +178,7 @@ func (b *Backend) turnedAway(f bourse.JobRefused) {
 	}
 }
 
-// named is a local job that waits or runs; none has the name of another one.
+// named finds a local job that waits or runs by its name, which is unique among them.
 func (b *Backend) named(group string, name int64) (int64, *job) {
 	for id, j := range b.jobs { // at most one
 		if j.ID == name && b.groups[j.group].Name == group {
@@ -188,7 +188,7 @@ func (b *Backend) named(group string, name int64) (int64, *job) {
 	return 0, nil
 }
 
-// lockMoved takes note of a leg's end, in whichever way.
+// lockMoved records the end of a leg, of whatever kind.
 func (b *Backend) lockMoved(f bourse.LockMoved) {
 	l := b.legs[f.Leg]
 	if l == nil {
@@ -208,7 +208,7 @@ func (b *Backend) lockMoved(f bourse.LockMoved) {
 	}
 }
 
-// Save adds the state of the servers to an image, and whose work is on them.
+// Save adds to an image the state of the servers, and whose work is on them.
 func (b *Backend) Save(f *bourse.ClusterImage) {
 	for i, s := range b.servers {
 		m := bourse.ServerMemory{Group: b.groups[i].Name, Number: b.number, Submit: b.fed[i].Submit, Taken: b.fed[i].Taken,
@@ -234,7 +234,7 @@ func (b *Backend) Save(f *bourse.ClusterImage) {
 	}
 }
 
-// load begins with an image.
+// load restores the state of an image.
 func (b *Backend) load(f bourse.ClusterImage) {
 	b.clear()
 	b.now = f.At
@@ -278,7 +278,7 @@ func (b *Backend) load(f bourse.ClusterImage) {
 	}
 }
 
-// works lists the work that is on a group's nodes, or waits for them.
+// works lists the work that is on a group's nodes or waits for them.
 func works(m *bourse.ServerMemory) map[int64]bool {
 	has := map[int64]bool{}
 	for _, n := range m.Nodes {

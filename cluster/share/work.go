@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
-// Suits says whether there is such a group, and whether the leg has work to share
-// its nodes by.
+// Suits says whether the group exists, and whether the leg has work by which it can share
+// nodes.
 func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
 	switch {
 	case b.group(m.What.Group) < 0:
@@ -22,7 +22,7 @@ func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
 	return why
 }
 
-// Place takes a leg's work in, or says why not.
+// Place admits a leg's work, or says why not.
 func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	group, run := b.group(m.What.Group), m.What.Work
 	if m.Run > 0 {
@@ -44,8 +44,8 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 // Confirm changes nothing: work has begun, or will when it is first in line.
 func (b *Backend) Confirm(bourse.Time, bourse.LegID, *bourse.Handover) {}
 
-// Release takes a leg's work away, wherever it stands. The facts say of all work that
-// it has begun.
+// Release takes a leg's work away in any state. The facts say of all such work that it has
+// begun.
 func (b *Backend) Release(_ bourse.Time, id bourse.LegID) (begun bool) {
 	l := b.legs[id]
 	if l == nil {
@@ -59,7 +59,7 @@ func (b *Backend) Release(_ bourse.Time, id bourse.LegID) (begun bool) {
 	return false
 }
 
-// forget takes a leg out of the books.
+// forget removes a leg from the books.
 func (b *Backend) forget(l *leg) {
 	delete(b.legs, l.id)
 	if len(b.order) > 2*len(b.legs)+16 {
@@ -67,7 +67,7 @@ func (b *Backend) forget(l *leg) {
 	}
 }
 
-// arrive takes a local job, or turns it away.
+// arrive admits a local job, or turns it away.
 func (b *Backend) arrive(now bourse.Time, group int, j Job) {
 	if b.options.Estimates != estimates.Request {
 		j.Predicted = b.predictors[group].Predict(&j.LocalJob, j.Limit())
@@ -87,8 +87,8 @@ func (b *Backend) arrive(now bourse.Time, group int, j Job) {
 	}
 }
 
-// admit asks the group's server. Where a restart must tell local jobs by their
-// names, one whose name waits or runs there is turned away.
+// admit asks the group's server. If a restart must recognise local jobs by their names, a
+// job is turned away whose name waits or runs there.
 func (b *Backend) admit(group int, j Job) admission.Decision {
 	if b.durable {
 		for _, x := range b.jobs { // the answer is the same in any order
@@ -115,7 +115,7 @@ func (b *Backend) placed(now bourse.Time, group int, id int64, nodes []int) {
 	b.host.Record(f)
 }
 
-// started notes that a job or a leg works that has waited.
+// started records that a waiting job or leg works now.
 func (b *Backend) started(now bourse.Time, group int, id int64) {
 	if l := b.numbered(id); l != nil {
 		l.began = true
@@ -132,7 +132,7 @@ func (b *Backend) startedJob(now bourse.Time, j *job) {
 		End: j.Deadline, Class: "shared", User: j.User, Queue: j.Queue, Due: j.Deadline, Begun: b.host.When(now)})
 }
 
-// happened notes that a job or a leg has ended, or was dropped.
+// happened records that a job or a leg has ended, or was dropped.
 func (b *Backend) happened(now bourse.Time, e admission.Event) {
 	if j := b.jobs[e.Job]; j != nil {
 		delete(b.jobs, e.Job)
@@ -163,7 +163,7 @@ func (b *Backend) moved(now bourse.Time, l *leg, to bourse.LockState) {
 	b.host.Record(bourse.LockMoved{Leg: l.id, State: to, When: b.host.When(now)})
 }
 
-// over takes note that a local job has ended: how long it works by itself is known now.
+// over records that a local job has ended: how long it runs by itself is now known.
 func (b *Backend) over(j *job, now bourse.Time) {
 	b.count(j.group, now, j.Deadline)
 	b.predictors[j.group].Learn(&j.LocalJob, j.Limit(), j.Run)

@@ -9,21 +9,21 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// account is a local account that a command runs as.
+// account is a local account as which a command runs.
 type account struct {
 	name, home string
 	uid, gid   uint32
 	groups     []uint32
-	other      bool // not the one that this process runs as
+	other      bool // not the account of this process
 }
 
-// Check says why no work can be run as an account by this process, nothing if it can.
+// Check says why this process cannot run work as an account; nil if it can.
 func Check(name string) bourse.Reason {
 	_, why := lookUp(name)
 	return why
 }
 
-// lookUp finds an account that work may run as, or says why it may not.
+// lookUp finds an account as which work may run, or says why it may not.
 func lookUp(name string) (*account, bourse.Reason) {
 	refuse := func(format string, args ...any) (*account, bourse.Reason) {
 		return nil, bourse.Because(bourse.NotAllowed, format, args...)
@@ -44,7 +44,7 @@ func lookUp(name string) (*account, bourse.Reason) {
 	return a, bourse.Reason{}
 }
 
-// accountNamed is the account of that name.
+// accountNamed finds an account by its name.
 func accountNamed(name string) (*account, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -53,7 +53,7 @@ func accountNamed(name string) (*account, error) {
 	return accountOf(u)
 }
 
-// ownerOf is the account with that number.
+// ownerOf finds an account by its number.
 func ownerOf(uid uint32) (*account, error) {
 	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
 	if err != nil {

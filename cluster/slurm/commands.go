@@ -15,15 +15,15 @@ import (
 
 // Commands runs Slurm's commands against one cluster.
 type Commands struct {
-	Conf   string        // its slurm.conf; "": the one that this machine has by itself
-	Folder string        // where the commands are; "": on the PATH
+	Conf   string        // its slurm.conf; "": the default of this machine
+	Folder string        // of the commands; "": they are on the PATH
 	Limit  time.Duration // of each call; 0: 30 s
 }
 
-// Bounds of a call.
+// The bounds of a call.
 const (
 	callLimit = 30 * time.Second
-	// maxPrinted is how much a command may print, some 100,000 jobs of squeue --json.
+	// maxPrinted is how much a command may print: about 100,000 jobs of squeue --json.
 	maxPrinted  = 512 << 20
 	maxComplain = 16 << 10 // of stderr
 )
@@ -31,13 +31,13 @@ const (
 // Failed is a command that did not exit with 0.
 type Failed struct {
 	Command string // its name and first argument
-	Text    string // what it wrote to stderr, without the words before
-	Late    bool   // it was ended for taking too long: it is not known what it did
+	Text    string // what it wrote to stderr, without the prefixes
+	Late    bool   // it was killed for taking too long: what it did is not known
 	Missing bool   // there is no such program
 	Exit    int
 }
 
-// Error says what Slurm said.
+// Error is what Slurm said.
 func (f *Failed) Error() string {
 	switch {
 	case f.Missing:
@@ -50,13 +50,13 @@ func (f *Failed) Error() string {
 	return fmt.Sprintf("%s: %s", f.Command, f.Text)
 }
 
-// Run runs one command and returns what it printed; an error is a *Failed where the
-// command was at fault.
+// Run runs one command and returns what it printed. The error is a *Failed if the command
+// itself failed.
 func (c Commands) Run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return c.run(ctx, nil, "", name, args...)
 }
 
-// run runs a command as another account, nil for our own, with an input.
+// run runs a command with an input, as another account; nil: as our own.
 func (c Commands) run(ctx context.Context, as *account, input, name string, args ...string) ([]byte, error) {
 	limit := c.Limit
 	if limit == 0 {
@@ -75,7 +75,7 @@ func (c Commands) run(ctx context.Context, as *account, input, name string, args
 	out, complain := &bounded{most: maxPrinted}, &bounded{most: maxComplain}
 	cmd.Stdout, cmd.Stderr = out, complain
 	cmd.WaitDelay = time.Second
-	// A group of its own, so that nothing outlives the call.
+	// A process group of its own, so that nothing outlives the call.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if as != nil {
 		cmd.Env = append(cmd.Env, "HOME="+as.home, "USER="+as.name, "LOGNAME="+as.name)
@@ -109,8 +109,8 @@ func (c Commands) run(ctx context.Context, as *account, input, name string, args
 	return out.b.Bytes(), nil
 }
 
-// environment is what every call has: times in seconds, plain English, and none of
-// the SLURM_ and SBATCH_ variables that would change what an option means.
+// environment is the environment of every call: times in seconds, English messages, and no
+// SLURM_ or SBATCH_ variable that would change the meaning of an option.
 func (c Commands) environment() []string {
 	env := make([]string, 0, 16)
 	for _, v := range os.Environ() {
@@ -125,7 +125,7 @@ func (c Commands) environment() []string {
 	return append(env, "SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C")
 }
 
-// words is the text of an error in one line, without the names of the programs.
+// words is the text of an error on one line, without the names of the programs.
 func words(s string) string {
 	var out []string
 	for line := range strings.Lines(s) {
@@ -141,7 +141,7 @@ func words(s string) string {
 	return strings.Join(out, "; ")
 }
 
-// bounded keeps the first bytes of what is written to it and lets the rest go.
+// bounded keeps the first bytes that are written to it, and drops the rest.
 type bounded struct {
 	b    bytes.Buffer
 	most int

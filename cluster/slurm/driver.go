@@ -17,14 +17,14 @@ import (
 // Config is what a driver must know.
 type Config struct {
 	Commands   Commands
-	Partitions []string // those that work is submitted to, the first that fits
-	// Holder is the account that unconfirmed reservations are for. It exists, and
-	// runs nothing.
+	Partitions []string // where work is submitted, to the first that fits
+	// Holder is the account that unconfirmed reservations are for. It must exist, and
+	// run nothing.
 	Holder string
-	// Folder is where work finds its scripts and leaves its output and its exit
-	// status: on a file system that the nodes share, at the same absolute path.
+	// Folder is where work finds its scripts, and leaves its output and its exit status:
+	// on a file system that the nodes share, under the same absolute path.
 	Folder string
-	Keep   time.Duration      // how long what work has left is kept after its end; 0: 7 days
+	Keep   time.Duration      // how long files of work are kept after its end; 0: 7 days
 	Now    func() bourse.Time // the clock of the site; nil: this machine's
 }
 
@@ -35,7 +35,7 @@ type Driver struct {
 	work folder
 }
 
-// New returns a driver. An error says what is to be set right.
+// New returns a driver. An error says what to correct.
 func New(cfg Config) (*Driver, error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 7 * 24 * time.Hour
@@ -53,7 +53,7 @@ func New(cfg Config) (*Driver, error) {
 	case holder.Uid == "0":
 		return nil, errors.New("root must not hold reservations; name an account that runs nothing")
 	}
-	if conf := cfg.Commands.Conf; conf != "" { // Slurm's commands would look for it for a minute
+	if conf := cfg.Commands.Conf; conf != "" { // if it is missing, Slurm's commands would look for it for a minute
 		if _, err := os.Stat(conf); err != nil {
 			return nil, fmt.Errorf("the configuration of Slurm: %w", err)
 		}
@@ -65,8 +65,8 @@ func New(cfg Config) (*Driver, error) {
 	return &Driver{c: cfg.Commands, cfg: cfg, work: work}, nil
 }
 
-// Do answers a message of the reconciler; it blocks until that is done. Looks and
-// requests for output may run beside a command, which come one at a time.
+// Do answers a message of the reconciler, and blocks until it is done. Commands come one at
+// a time; looks and requests for output may run beside them.
 func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Message)) {
 	switch m := m.(type) {
 	case agents.LookRequest:
@@ -85,8 +85,8 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 	}
 }
 
-// Look is what the cluster shows, with the ends of work that the controller has
-// forgotten already.
+// Look is what the cluster shows, together with the ends of work that the controller has
+// already forgotten.
 func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
 	at := d.cfg.Now()
 	look, err := Look(ctx, d.c)
@@ -98,14 +98,14 @@ func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
 	return look, nil
 }
 
-// CommandLimit bounds a command, which is several calls.
+// CommandLimit bounds the time of a command, which makes several calls.
 const CommandLimit = 40 * time.Second
 
 func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
 	ctx, cancel := context.WithTimeout(ctx, CommandLimit)
 	defer cancel()
 	if !plainName(m.Name) {
-		return agents.Denied, bourse.Because(bourse.Invalid, "%q is no name of a reservation", m.Name)
+		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot name a reservation", m.Name)
 	}
 	switch m.Verb {
 	case agents.Reserve:
@@ -123,21 +123,20 @@ func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome
 	return agents.Denied, bourse.Because(bourse.Invalid, "command %q is not known", string(m.Verb))
 }
 
-// plainName reports whether a name can stand in an option of Slurm's and name a
-// folder.
+// plainName reports whether a name can be part of an option of Slurm's and name a folder.
 func plainName(s string) bool {
 	return s != "" && len(s) <= 128 && s[0] != '.' && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_')
 	})
 }
 
-// reserve creates the reservation, for its holder. One that is there already, as it
-// should be, has been created by an earlier command whose answer was lost.
+// reserve creates the reservation, for the holder. If it is there already, as it should be,
+// an earlier command has created it and its answer was lost.
 func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
 	if len(m.Nodes) == 0 || m.Start >= m.End {
 		return agents.Denied, bourse.Because(bourse.Invalid, "a reservation of %d nodes from %v to %v", len(m.Nodes), m.Start, m.End)
 	}
-	// Slurm reserves a drained node without a word.
+	// Slurm reserves a drained node without complaint.
 	nodes, err := d.c.nodesNow(ctx, m.Nodes)
 	if err != nil {
 		return judge(err)
@@ -146,7 +145,7 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 		n := nodes[name]
 		switch {
 		case n == nil:
-			return agents.Denied, bourse.Because(bourse.NoNode, "node %s is not there", name)
+			return agents.Denied, bourse.Because(bourse.NoNode, "there is no node %s", name)
 		case n.state != bourse.NodeUp:
 			return agents.Denied, bourse.Because(bourse.Busy, "node %s is %s", name, n.said)
 		}
@@ -166,13 +165,13 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 	case there.Start == seconds(m.Start) && there.End == seconds(m.End) && sameNames(there.Nodes, m.Nodes):
 		return agents.Done, bourse.Reason{}
 	default:
-		return agents.Denied, bourse.Because(bourse.Conflict, "reservation %s is there, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
+		return agents.Denied, bourse.Because(bourse.Conflict, "reservation %s exists already, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
 	}
 	return outcome, why
 }
 
-// partition picks where work on these nodes goes: the first partition that has them
-// all and lets it run that long.
+// partition picks the partition for work on these nodes: the first that has all of them and
+// allows its time.
 func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string, bourse.Reason) {
 	var short string
 	for _, p := range d.cfg.Partitions {
@@ -202,7 +201,7 @@ func hasKey[V any](m map[string]V, key string) bool {
 	return ok
 }
 
-// reservation reads one back; nil if there is none.
+// reservation reads a reservation; nil if there is none.
 func (d *Driver) reservation(ctx context.Context, name string) (*bourse.ManagedReservation, error) {
 	out, err := d.c.Run(ctx, "scontrol", "show", "reservation", name, "-o")
 	if says(err, "not found") {
@@ -223,8 +222,8 @@ func (d *Driver) reservation(ctx context.Context, name string) (*bourse.ManagedR
 	return nil, nil
 }
 
-// assign gives the reservation to the account whose work is to run in it. It lasts
-// from now on, used or not.
+// assign gives the reservation to the account whose work is to run in it. From now on it
+// lasts, used or not.
 func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
 	if _, why := lookUp(m.User); why.Refused() {
 		return agents.Denied, why
@@ -233,8 +232,8 @@ func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, 
 	return judge(err)
 }
 
-// end cancels the jobs of that name, if they are those that were seen. It returns how
-// many there were that are not over.
+// end cancels the jobs of that name, if they are those that were seen. It returns how many
+// of them are not over.
 func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome, bourse.Reason) {
 	jobs, err := d.c.jobsNamed(ctx, m.Name)
 	if err != nil {
@@ -247,7 +246,7 @@ func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome
 			continue
 		}
 		live++
-		// The name again, should the number belong to another job by now.
+		// By name too, in case the number now belongs to another job.
 		_, err := d.c.Run(ctx, "scancel", "--name="+m.Name, "--user="+j.user, j.number)
 		if err != nil && !says(err, "Invalid job id") && !says(err, "already completing") && !says(err, "already completed") {
 			outcome, why := judge(err)
@@ -257,9 +256,9 @@ func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome
 	return live, agents.Done, bourse.Reason{}
 }
 
-// ours reports whether a job of the command's name is the one that was submitted for
-// it: by number and time of submission if it has been seen, else by the reservation
-// and the account that its folder belongs to.
+// ours reports whether a job of the command's name is the one that was submitted for it: by
+// number and time of submission if it has been seen, otherwise by the reservation and the
+// account that owns its folder.
 func (d *Driver) ours(m agents.Command, j named) bool {
 	if m.Number != "" && m.Submit > 0 {
 		return j.number == m.Number && j.submit == seconds(m.Submit)
@@ -291,10 +290,10 @@ func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, 
 	return agents.Done, bourse.Reason{}
 }
 
-// uts is an instant as Slurm's options take it.
+// uts writes an instant as Slurm's options take it.
 func uts(t bourse.Time) string { return fmt.Sprintf("uts%d", seconds(t)/1000) }
 
-// seconds is an instant in whole seconds, which are all that Slurm knows.
+// seconds rounds an instant to whole seconds, which are all that Slurm knows.
 func seconds(t bourse.Time) bourse.Time { return t / 1000 * 1000 }
 
 func sameNames(a, b []string) bool {

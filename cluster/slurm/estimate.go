@@ -19,10 +19,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Planned asks Slurm when it would start a job of so many nodes, with a limit in
-// whole minutes, that was submitted now by whoever asks: sbatch --test-only, which
-// submits nothing. partition "" is Slurm's own choice. Where Slurm refuses such a job
-// the error is a *Failed with its words.
+// Planned asks Slurm when it would start a job of that many nodes, with a limit in whole
+// minutes, if this user submitted it now. It uses sbatch --test-only, which submits
+// nothing. With partition "" Slurm chooses. If Slurm refuses such a job, the error is a
+// *Failed with its words.
 func Planned(ctx context.Context, c Commands, partition string, nodes int, limit bourse.Duration) (bourse.Time, error) {
 	minutes := max(1, int64((limit+bourse.Minute-1)/bourse.Minute))
 	args := []string{"--test-only", "--nodes=" + strconv.Itoa(nodes), "--time=" + strconv.FormatInt(minutes, 10), "--wrap=true"}
@@ -44,13 +44,13 @@ func Planned(ctx context.Context, c Commands, partition string, nodes int, limit
 	return bourse.Time(seconds * 1000), nil
 }
 
-// plannedStart is where the start stands in what sbatch --test-only says, by
-// SLURM_TIME_FORMAT in seconds.
+// plannedStart finds the start in the output of sbatch --test-only, which SLURM_TIME_FORMAT
+// makes seconds.
 var plannedStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[Jj]ob \S+ to start at (\d+)\b`)
 })
 
-// complain runs a command that answers on stderr, and returns that.
+// complain runs a command that answers on stderr, and returns the answer.
 func (c Commands) complain(ctx context.Context, name string, args ...string) (string, error) {
 	limit := c.Limit
 	if limit == 0 {
@@ -84,10 +84,9 @@ func (c Commands) complain(ctx context.Context, name string, args ...string) (st
 	return "", failed
 }
 
-// Ended is the jobs that accounting knows to have ended between two instants, in the
-// order of their ends: user, limit, start and end of each, and no more than most,
-// the last ones. Where a cluster keeps no accounting the error is a *Failed with
-// Slurm's words.
+// Ended returns the jobs that ended between two instants by the accounting, in the order of
+// their ends: user, limit, start and end of each. It returns the last most of them. If the
+// cluster keeps no accounting, the error is a *Failed with Slurm's words.
 func Ended(ctx context.Context, c Commands, from, to bourse.Time, most int) ([]bourse.ManagedJob, error) {
 	second := func(t bourse.Time) string {
 		return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05") // TZ is UTC
@@ -101,8 +100,8 @@ func Ended(ctx context.Context, c Commands, from, to bourse.Time, most int) ([]b
 	return readEnded(text, most)
 }
 
-// readEnded reads what sacct prints: a line each, fields parted by |. A job that
-// never started, or has no limit of its own, tells nothing and is left out.
+// readEnded reads what sacct prints: a line for each job, with fields separated by |. A job
+// that never started, or has no limit of its own, is left out.
 func readEnded(text []byte, most int) ([]bourse.ManagedJob, error) {
 	var out []bourse.ManagedJob
 	for line := range bytes.Lines(text) {

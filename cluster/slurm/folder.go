@@ -14,9 +14,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// folder is where work finds its scripts and leaves its traces: in it a folder for
-// each reservation, which belongs to the account of its work. What lies there may be
-// anything: it is read as regular files, bounded, and no link is followed.
+// folder is where work finds its scripts and leaves its files. It has a folder for each
+// reservation, owned by the account of its work. What is in there cannot be trusted: only
+// regular files are read, with bounds, and no link is followed.
 //
 //	NAME/script   what it runs, if that is a script
 //	NAME/begun    made once, by the first job of that name: work begins no second time
@@ -28,7 +28,7 @@ type folder string
 
 const doneFolder = "done"
 
-// newFolder makes the folder if it is not there.
+// newFolder makes the folder if there is none.
 func newFolder(path string) (folder, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -57,8 +57,8 @@ func newFolder(path string) (folder, error) {
 // of is the folder of a reservation.
 func (f folder) of(name string) string { return filepath.Join(string(f), name) }
 
-// prepare makes the folder of a reservation for an account, with its files: whole, or
-// not at all.
+// prepare makes the folder of a reservation for an account, with its files: whole or not at
+// all.
 func (f folder) prepare(name string, a *account, files map[string]string) (err error) {
 	fresh := f.of(".new-" + name)
 	if err := os.RemoveAll(fresh); err != nil {
@@ -84,7 +84,7 @@ func (f folder) prepare(name string, a *account, files map[string]string) (err e
 	if err := f.give(fresh, a); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(f.of(name)); err != nil { // of an earlier try; nothing has begun in it
+	if err := os.RemoveAll(f.of(name)); err != nil { // left by an earlier try; nothing has begun in it
 		return err
 	}
 	return os.Rename(fresh, f.of(name))
@@ -100,7 +100,7 @@ func (f folder) give(path string, a *account) error {
 	return nil
 }
 
-// owner is the account whose work a reservation's folder is for, "" if there is none.
+// owner is the account that a reservation's folder belongs to, "" if there is no folder.
 func (f folder) owner(name string) string {
 	a, _, err := f.find(name)
 	if err != nil {
@@ -109,8 +109,7 @@ func (f folder) owner(name string) string {
 	return a.name
 }
 
-// find returns the folder of a reservation, done or not, and the account that it
-// belongs to.
+// find returns the folder of a reservation, put aside or not, and the account that owns it.
 func (f folder) find(name string) (*account, string, error) {
 	for _, path := range []string{f.of(name), filepath.Join(string(f), doneFolder, name)} {
 		info, err := os.Lstat(path)
@@ -130,12 +129,11 @@ func (f folder) find(name string) (*account, string, error) {
 	return nil, "", os.ErrNotExist
 }
 
-// maxNote bounds the files that a work's wrapper writes of itself; a list of nodes is
-// the longest.
+// maxNote bounds the files that the wrapper of work writes; the longest is a list of nodes.
 const maxNote = 1 << 20
 
-// note reads a file of a reservation's folder: lines of the form key=value. It is nil
-// if there is none.
+// note reads a file of a reservation's folder, with lines of the form key=value; nil if there
+// is none.
 func note(dir, file string) (map[string]string, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -169,7 +167,7 @@ func note(dir, file string) (map[string]string, error) {
 	return values, nil
 }
 
-// traces is what the wrapper of a work has left.
+// traces is what the wrapper of work has left.
 type traces struct {
 	begun, ended bool
 	number       string // of its job
@@ -178,7 +176,7 @@ type traces struct {
 	exit, signal int
 }
 
-// traces reads them.
+// traces reads the traces of a reservation.
 func (f folder) traces(name string) (traces, error) {
 	var t traces
 	begun, err := note(f.of(name), "begun")
@@ -202,7 +200,7 @@ func (f folder) traces(name string) (traces, error) {
 	return t, nil
 }
 
-// names lists the reservations that have a folder and are not done, by name.
+// names lists, by name, the reservations whose folder is not put aside.
 func (f folder) names() []string {
 	entries, _ := os.ReadDir(string(f))
 	var out []string
@@ -214,7 +212,7 @@ func (f folder) names() []string {
 	return out
 }
 
-// close puts the folder of a reservation that is deleted aside.
+// close puts the folder of a deleted reservation aside.
 func (f folder) close(name string) {
 	old := filepath.Join(string(f), doneFolder, name)
 	if _, err := os.Lstat(f.of(name)); err != nil {
@@ -230,7 +228,7 @@ func (f folder) close(name string) {
 // maxSwept bounds the folders that one sweep removes.
 const maxSwept = 100
 
-// sweep removes what was put aside before an instant.
+// sweep removes folders that were put aside before an instant.
 func (f folder) sweep(before time.Time) {
 	done := filepath.Join(string(f), doneFolder)
 	entries, _ := os.ReadDir(done)

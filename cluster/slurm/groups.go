@@ -9,13 +9,13 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Groups finds the nodes of a site's groups. A group is a partition, or a part of it:
-// where its nodes differ in CPUs, memory or features, each kind is a group of its own,
-// named for what it is: "batch-64c-256g-gpu+ib". A node of several partitions belongs
-// to the first that is named. Of a group the site offers as many nodes as it says, the
-// first by name; what it says of a node beyond name, performance and price goes before
-// what Slurm says. It returns the groups, the names of the nodes of each, and what an
-// operator should know; an error says what to write instead.
+// Groups finds the nodes of a site's groups. A group is a partition or a part of it: if its
+// nodes differ in CPUs, memory or features, each kind is a group of its own, with a name
+// such as "batch-64c-256g-gpu+ib". A node of several partitions belongs to the first that
+// is named. The site offers as many nodes of a group as it configures, the first by name.
+// What it configures of a node in addition to name, performance and price overrides what
+// Slurm says. Groups returns the groups, the names of the nodes of each, and remarks for
+// the operator. An error says what to write instead.
 func Groups(look *bourse.Look, partitions []string, want []bourse.Group) ([]bourse.Group, [][]string, []string, error) {
 	kinds, err := kindsOf(look, partitions)
 	if err != nil {
@@ -54,7 +54,7 @@ func Groups(look *bourse.Look, partitions []string, want []bourse.Group) ([]bour
 	return groups, nodes, remarks, nil
 }
 
-// kind is alike nodes of one partition.
+// kind is the nodes of one partition that are alike.
 type kind struct {
 	name, partition string
 	cpus            int
@@ -64,7 +64,7 @@ type kind struct {
 	taken           bool
 }
 
-// kindsOf finds the kinds of nodes of each partition, in its order and then by name.
+// kindsOf finds the kinds of nodes of the partitions, in order of partition, then by name.
 func kindsOf(look *bourse.Look, partitions []string) ([]*kind, error) {
 	var all []*kind
 	for i, p := range partitions {
@@ -102,8 +102,8 @@ func kindsOf(look *bourse.Look, partitions []string) ([]*kind, error) {
 	return all, nil
 }
 
-// long is the name of a kind that is not alone in its partition. Memory is in GiB
-// where it is whole ones, else in MiB.
+// long is the name of a kind that is not the only one in its partition. Memory is in GiB if
+// that is a whole number, otherwise in MiB.
 func (k *kind) long() string {
 	const mebi = 1 << 20
 	name := fmt.Sprintf("%s-%dc-", k.partition, k.cpus)
@@ -118,7 +118,7 @@ func (k *kind) long() string {
 	return name
 }
 
-// listKinds says which groups there can be.
+// listKinds lists the possible groups.
 func listKinds(kinds []*kind) string {
 	out := make([]string, len(kinds))
 	for i, k := range kinds {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// maxHosts bounds the names that one list of hosts may stand for, and maxHostText its
-// own length.
+// maxHosts bounds the names in one list of hosts, maxHostText the length of its text.
 const (
 	maxHosts    = 65_536
 	maxHostText = 4 << 20
 )
 
-// Hosts returns the names that a list in Slurm's short form stands for, in its order:
-// "a[01-03,7],b,c[1-2]x[1-2]". At most 65,536 names.
+// Hosts returns the names of a list in Slurm's short form, such as
+// "a[01-03,7],b,c[1-2]x[1-2]", in its order; at most 65,536 names.
 func Hosts(list string) ([]string, error) {
 	if list == "" || list == "(null)" || list == "None assigned" {
 		return nil, nil
@@ -61,7 +60,7 @@ func hostEnd(s string) (int, error) {
 	return len(s), nil
 }
 
-// expand returns the names of one entry, at most so many.
+// expand returns the names of one entry, with a bound on their number.
 func expand(entry string, most int) ([]string, error) {
 	names := []string{""}
 	for entry != "" {

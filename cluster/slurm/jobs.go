@@ -11,11 +11,11 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// maxTasks bounds the pending tasks of one array that a look shows as jobs of their
-// own; what lies beyond is not shown.
+// maxTasks bounds the pending tasks of one array that a look shows as jobs; the others are
+// not shown.
 const maxTasks = 1000
 
-// job is a job of squeue's JSON, as far as a look has it.
+// job is a job in the JSON of squeue, as far as a look needs it.
 type job struct {
 	Number      number `json:"job_id"`
 	Name        string `json:"name"`
@@ -26,7 +26,7 @@ type job struct {
 	Reservation string `json:"resv_name"`
 	Nodes       string `json:"nodes"`
 	Count       number `json:"node_count"`
-	Shared      listed `json:"shared"` // "none" in older versions: shares with nobody
+	Shared      listed `json:"shared"` // "none" in older versions: it shares with nobody
 	Resources   struct {
 		Nodes whole `json:"nodes"`
 	} `json:"job_resources"`
@@ -41,8 +41,8 @@ type job struct {
 	Exit     status `json:"exit_code"`
 }
 
-// whole is whether a job has its nodes for itself, which newer versions say of a
-// running one; older ones have the nodes' names there.
+// whole is whether a running job has its nodes for itself. Newer versions say so; older ones
+// have the names of the nodes in its place.
 type whole bool
 
 // UnmarshalJSON reads either.
@@ -59,7 +59,7 @@ func (w *whole) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// status is how a job ended: the status of wait(2) in older versions, its parts in
+// status is how a job ended: the status of wait(2) in older versions, the parts of it in
 // newer ones.
 type status struct{ exit, signal int }
 
@@ -85,8 +85,8 @@ func (s *status) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readJobs reads what squeue --json prints: the running jobs first, then the pending
-// ones by priority as Slurm serves them, then the ended ones.
+// readJobs reads what squeue --json prints. It returns the running jobs first, then the
+// pending ones in the order in which Slurm serves them, then the ended ones.
 func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 	var in struct {
 		header
@@ -99,7 +99,7 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		return nil, err
 	}
 	out := make([]bourse.ManagedJob, 0, len(in.Jobs))
-	order := make(map[string]int64, len(in.Jobs)) // numbers of arrays' tasks are not whole
+	order := make(map[string]int64, len(in.Jobs)) // the numbers of tasks of arrays are not whole numbers
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		one, err := j.managed()
@@ -121,7 +121,7 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 	return out, nil
 }
 
-// managed is the job in the words of a look.
+// managed is the job as a look shows it.
 func (j *job) managed() (bourse.ManagedJob, error) {
 	m := bourse.ManagedJob{
 		Number: strconv.FormatInt(j.Number.value, 10), Name: j.Name, User: j.User, Partition: j.Partition, Reservation: none(j.Reservation),
@@ -148,8 +148,8 @@ func minutes(n number) bourse.Duration {
 	return bourse.Duration(min(max(n.value, 0), int64(bourse.MaxDuration/bourse.Minute))) * bourse.Minute
 }
 
-// tasks are the numbers of the jobs that this one stands for: itself, or the tasks
-// of an array that have not started yet.
+// tasks returns the numbers of the jobs that this one stands for: itself, or the tasks of an
+// array that have not started yet.
 func (j *job) tasks() []string {
 	own := strconv.FormatInt(j.Number.value, 10)
 	switch {
@@ -184,15 +184,15 @@ func (j *job) tasks() []string {
 	return out
 }
 
-// withNode are the states of jobs that have gone with a node of theirs.
+// withNode has the states of jobs that were lost with one of their nodes.
 var withNode = []string{"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL"}
 
-// over reports whether a job of a state will not run, or not any more.
+// over reports whether a job in a state will never run, or never again.
 func over(s bourse.ManagedState) bool { return s == bourse.ManagedEnded || s == bourse.ManagedLost }
 
-// stateOf says how it stands with a job of these states, and the manager's word for
-// why: of a pending one its reason; of others their state, where that says more than
-// that it runs or has ended by itself.
+// stateOf returns the state of a job for a look, and Slurm's word for why: for a pending job
+// its reason; for others their state, if it says more than that the job runs or has ended
+// by itself.
 func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, string) {
 	reason = none(reason)
 	if strings.EqualFold(reason, "None") {
@@ -225,13 +225,13 @@ func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, stri
 	return bourse.ManagedUnknown, strings.Join(states, " ")
 }
 
-// ending is how a job ended as a look has it: of a signal 128 and its number.
+// ending is how a job ended as a look shows it: by a signal, 128 and its number.
 func ending(exit, signal int) (int, int) {
 	switch {
 	case signal > 0 && exit == 0:
 		return 128 + signal, signal
 	case signal == 0 && exit > 128 && exit <= 128+64:
-		return exit, exit - 128 // as a shell says it
+		return exit, exit - 128 // as shells do
 	}
 	return exit, signal
 }

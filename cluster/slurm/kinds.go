@@ -2,11 +2,11 @@ package slurm
 
 import "github.com/bourse-grid/bourse"
 
-// Partitions lists the partitions that the nodes of a look are in, by name.
+// Partitions lists the partitions of the nodes of a look, by name.
 func Partitions(look *bourse.Look) []string { return partitionsOf(look) }
 
-// Kinds makes a group of each kind of a partition's nodes, named as Groups knows them,
-// and lists the names of each group's nodes. Performance is 1, a price they have none.
+// Kinds makes a group of each kind of a partition's nodes, with the names that Groups knows,
+// and lists the names of each group's nodes. Performance is 1; there is no price.
 func Kinds(look *bourse.Look, partition string) ([]bourse.Group, [][]string, error) {
 	kinds, err := kindsOf(look, []string{partition})
 	if err != nil {

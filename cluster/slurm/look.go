@@ -14,14 +14,14 @@ import (
 
 // Printed is what Slurm's commands print about a cluster.
 type Printed struct {
-	At           bourse.Time // before the first of them was asked
+	At           bourse.Time // before the first command was run
 	Jobs         []byte      // squeue --all --states=all --json
 	Nodes        []byte      // sinfo --all -N --json
 	Reservations []byte      // scontrol show res -o
 }
 
-// Look asks a cluster for its nodes, jobs and reservations, side by side. It needs
-// no rights; what the cluster hides from others (PrivateData) is not seen.
+// Look asks a cluster for its nodes, jobs and reservations, at the same time. It needs no
+// rights. What the cluster hides from others (PrivateData) is not seen.
 func Look(ctx context.Context, c Commands) (*bourse.Look, error) {
 	p, err := Print(ctx, c)
 	if err != nil {
@@ -57,7 +57,7 @@ func Print(ctx context.Context, c Commands) (*Printed, error) {
 
 func wallClock() bourse.Time { return bourse.Time(time.Now().UnixMilli()) }
 
-// Read makes a look of what was printed.
+// Read makes a look from what was printed.
 func (p *Printed) Read() (*bourse.Look, error) {
 	look := &bourse.Look{At: p.At, Source: "slurm"}
 	var version string
@@ -77,7 +77,7 @@ func (p *Printed) Read() (*bourse.Look, error) {
 	return look, nil
 }
 
-// header is what the JSON of all commands begins with.
+// header is the beginning of the JSON of every command.
 type header struct {
 	Meta struct {
 		Slurm struct {
@@ -90,7 +90,7 @@ type header struct {
 	} `json:"errors"`
 }
 
-// failed is what a command says of its own answer.
+// failed is the error that a command reports in its own JSON.
 func (h *header) failed() error {
 	if len(h.Errors) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (h *header) failed() error {
 	return fmt.Errorf("%s", cmp.Or(e.Error, e.Description, "an error without words"))
 }
 
-// readReservations reads what scontrol show res -o prints, a line each.
+// readReservations reads what scontrol show res -o prints, a line for each.
 func readReservations(text []byte) ([]bourse.ManagedReservation, error) {
 	var out []bourse.ManagedReservation
 	for line := range strings.Lines(string(text)) {

@@ -9,17 +9,17 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// named is a job of a given name, as squeue lists it in a line: sooner said than the
+// named is a job of a given name, as squeue lists it on a line: that is faster than the
 // whole queue in JSON.
 type named struct {
 	number, user, reservation string
 	state                     bourse.ManagedState
 	why                       string
 	submit                    bourse.Time
-	nodes                     string // in short form; "": it never had any
+	nodes                     string // in short form; "": it never had nodes
 }
 
-// namedFormat is for squeue -o: no field but the name, which is known, may hold a |.
+// namedFormat is for squeue -o. Only the name, which is known, may contain a |.
 const namedFormat = "%A|%u|%V|%T|%v|%r|%N"
 
 // jobsNamed lists the jobs of a name that the controller remembers.
@@ -54,15 +54,15 @@ func readNamed(text []byte) ([]named, error) {
 	return out, nil
 }
 
-// nodeNow is how it stands with a node.
+// nodeNow is the present state of a node.
 type nodeNow struct {
 	state bourse.NodeState
 	said  string // Slurm's word for it
-	// limits has its partitions, with how long a job may run there; 0: without end
+	// limits has its partitions, with how long a job may run there; 0: no limit
 	limits map[string]bourse.Duration
 }
 
-// nodesNow asks how it stands with some nodes.
+// nodesNow asks for the present state of some nodes.
 func (c Commands) nodesNow(ctx context.Context, names []string) (map[string]*nodeNow, error) {
 	out, err := c.Run(ctx, "sinfo", "--all", "--noheader", "-N", "--nodes="+strings.Join(names, ","), "--format=%N|%T|%R|%l")
 	if err != nil {
@@ -94,8 +94,8 @@ func readNodesNow(text []byte) (map[string]*nodeNow, error) {
 	return nodes, nil
 }
 
-// compactState reads the state of a node in one word: "idle", "drained", "down*",
-// "mixed-". A star says that it does not respond.
+// compactState reads the state of a node in one word, such as "idle", "drained", "down*" or
+// "mixed-". A star says that the node does not respond.
 func compactState(s string) bourse.NodeState {
 	word := strings.TrimRight(s, "*~#!%$@^-+")
 	state := nodeState(listed{strings.ToUpper(word)}, nil)

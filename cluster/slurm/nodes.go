@@ -21,7 +21,7 @@ type node struct {
 	Partitions []string `json:"partitions"`
 }
 
-// csv is a list, or one text with commas in older versions.
+// csv is a list; in older versions a text with commas.
 type csv []string
 
 // UnmarshalJSON reads either.
@@ -37,8 +37,7 @@ func (c *csv) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// row is a line of sinfo -N in the JSON of newer versions: a node in one of its
-// partitions.
+// row is a line of sinfo -N in the JSON of newer versions: a node in one of its partitions.
 type row struct {
 	Node struct {
 		State listed `json:"state"`
@@ -107,8 +106,8 @@ func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
 	return out, in.Meta.Slurm.Release, nil
 }
 
-// nodeState says whether work can be started on a node in these states. One that is
-// powered down is up: Slurm wakes it for a job.
+// nodeState says whether work can start on a node in these states. A node that is powered
+// down counts as up, because Slurm wakes it for a job.
 func nodeState(states, flags listed) bourse.NodeState {
 	all := slices.Concat(states, flags)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// record is a line of scontrol's: words of the form Key=value. Of two with the same
-// key the first counts: free texts, which could look like keys, come last.
+// record is a line of scontrol: words of the form Key=value. Of two with the same key the
+// first counts, because free texts, which could look like keys, come last.
 type record map[string]string
 
 // parseRecord reads a line.
@@ -24,7 +24,7 @@ func parseRecord(line string) record {
 	return r
 }
 
-// time is the instant under a key; 0 where there is none.
+// time is the instant under a key; 0 if there is none.
 func (r record) time(key string) (bourse.Time, error) {
 	switch s := r[key]; s {
 	case "", "Unknown", "N/A", "None", "(null)", "NONE":
@@ -38,8 +38,8 @@ func (r record) time(key string) (bourse.Time, error) {
 	}
 }
 
-// jobRecord is what scontrol show job tells of one job, as long as the controller
-// remembers it.
+// jobRecord is what scontrol show job says of a job, as long as the controller remembers
+// it.
 type jobRecord struct {
 	number, name, user  string
 	state               bourse.ManagedState
@@ -75,14 +75,14 @@ func readJob(text []byte) (jobRecord, error) {
 	return j, nil
 }
 
-// between is the text between two marks, "" if they are not there.
+// between is the text between two marks, "" if they are missing.
 func between(s, from, to string) string {
 	_, s, _ = strings.Cut(s, from)
 	s, _, _ = strings.Cut(s, to)
 	return s
 }
 
-// none is a value without Slurm's word for none.
+// none turns Slurm's words for none into "".
 func none(s string) string {
 	if s == "(null)" || s == "N/A" {
 		return ""

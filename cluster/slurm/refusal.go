@@ -9,21 +9,21 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// What Slurm's commands say when they do not do what they should. It is told apart
-// by the text on stderr, which has been the same from 22.05 to 26.05 unless a
-// comment says otherwise; their exit status is 1 for nearly everything.
+// What Slurm's commands say when they fail. Failures are told apart by the text on stderr,
+// which is the same from 22.05 to 26.05 unless a comment says otherwise. The exit status is
+// 1 for nearly everything.
 
 // refusal is a text with what it means.
 type refusal struct {
 	text    string
 	outcome agents.Outcome
 	code    bourse.Code
-	remedy  string // "": the text says it
+	remedy  string // "": the text says what to do
 }
 
-// refusals lists the texts; the first that is found counts.
+// refusals lists the texts. The first that matches counts.
 var refusals = []refusal{
-	// It is not known whether it was done, or it is not the manager that has spoken.
+	// It is not known whether the command was carried out, or the manager has not answered.
 	{"Unable to contact slurm controller", agents.Failure, bourse.NoCluster, ""},
 	{"Unexpected message received", agents.Failure, bourse.NoCluster, "the controller does not answer"}, // create, with no controller
 	{"Socket timed out", agents.Failure, bourse.NoCluster, ""},
@@ -39,7 +39,7 @@ var refusals = []refusal{
 	{"configuration source", agents.Failure, bourse.NoCluster, "set conf in [cluster] to the cluster's slurm.conf"},
 	{"process configuration file", agents.Failure, bourse.NoCluster, "set conf in [cluster] to the cluster's slurm.conf"},
 
-	// Of nodes and times.
+	// About nodes and times.
 	{"overlaps with another reservation", agents.Denied, bourse.Busy, ""},
 	{"Requested nodes are busy", agents.Denied, bourse.Busy, ""},
 	{"Duplicate reservation name", agents.Denied, bourse.Conflict, ""},
@@ -52,8 +52,8 @@ var refusals = []refusal{
 	{"not found", agents.Denied, bourse.Unknown, ""},
 	{"Invalid job id specified", agents.Denied, bourse.Unknown, ""},
 
-	// Of rights. The text for a user whom Slurm does not know is the same; that is
-	// looked for before.
+	// About rights. The text for a user whom Slurm does not know is the same; that case
+	// is checked before.
 	{"Invalid user id", agents.Denied, bourse.NotAllowed, rights},
 	{"Access/permission denied", agents.Denied, bourse.NotAllowed, rights},
 	{"only permitted by root user", agents.Denied, bourse.NotAllowed, rights},
@@ -64,7 +64,7 @@ var refusals = []refusal{
 
 const rights = "the site's process lacks the right: it must run as SlurmUser or root, or have AdminLevel=Operator in slurmdbd"
 
-// judge says how a command went that ended with an error, and why.
+// judge returns the outcome of a command that failed, and why.
 func judge(err error) (agents.Outcome, bourse.Reason) {
 	if err == nil {
 		return agents.Done, bourse.Reason{}
@@ -82,13 +82,13 @@ func judge(err error) (agents.Outcome, bourse.Reason) {
 		}
 		return r.outcome, bourse.Because(r.code, "%s; %s", f.Error(), r.remedy)
 	}
-	if f.Exit < 0 || f.Text == "" { // ended by a signal, or without a word
+	if f.Exit < 0 || f.Text == "" { // ended by a signal, or without a text
 		return agents.Failure, bourse.Because(bourse.NoCluster, "%v", err)
 	}
 	return agents.Denied, bourse.Because(bourse.Invalid, "%v", err)
 }
 
-// says reports whether an error is of that text.
+// says reports whether an error contains that text.
 func says(err error, text string) bool {
 	var f *Failed
 	return errors.As(err, &f) && strings.Contains(f.Text, text)

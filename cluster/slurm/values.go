@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// number is a number as the versions write it: plain, null for none, or wrapped as
-// {"set", "infinite", "number"}.
+// number is a number in the forms of the different versions: plain, null for none, or an
+// object {"set", "infinite", "number"}.
 type number struct {
 	value int64
 	set   bool // neither none nor infinite
@@ -46,17 +46,17 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 func (n *number) take(v float64) error {
 	if math.Abs(v) > 1<<53 {
-		return nil // Slurm's largest values stand for none
+		return nil // Slurm's largest values mean none
 	}
 	n.value, n.set = int64(v), true
 	return nil
 }
 
-// time is an instant that was given in seconds; 0 stands for none.
+// time is an instant that was given in seconds; 0 means none.
 func (n number) time() bourse.Time { return instant(n.value) }
 
-// instant is the time of whole seconds since the epoch, at most bourse.MaxTime; 0
-// for what lies before.
+// instant converts whole seconds since the epoch, at most bourse.MaxTime; 0 for earlier
+// times.
 func instant(seconds int64) bourse.Time {
 	return bourse.Time(min(max(seconds, 0), int64(bourse.MaxTime)/1000) * 1000)
 }
@@ -64,7 +64,7 @@ func instant(seconds int64) bourse.Time {
 // count is a number of things, from 0 to some billions.
 func (n number) count() int { return int(min(max(n.value, 0), math.MaxInt32)) }
 
-// listed is a word, or a list of words in newer versions.
+// listed is a word; in newer versions a list of words.
 type listed []string
 
 // UnmarshalJSON reads either form.
@@ -83,7 +83,7 @@ func (l *listed) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// has reports whether one of the words is in the list, however it is written.
+// has reports whether one of the words is in the list, in upper or lower case.
 func (l listed) has(words ...string) bool { return l.first(words...) != "" }
 
 // first returns the first of the words that is in the list, "" if none is.

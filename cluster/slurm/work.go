@@ -14,8 +14,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// run submits the work as its account, to begin with the window, unless it is there
-// or has begun before.
+// run submits the work as its account, to begin with the window, unless it is already there
+// or has begun.
 func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
 	refuse := func(code bourse.Code, format string, args ...any) (agents.Outcome, bourse.Reason) {
 		return agents.Denied, bourse.Because(code, format, args...)
@@ -36,7 +36,7 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 	}
 	for _, j := range jobs {
 		switch {
-		case j.reservation != m.Name || j.user != m.User: // somebody else's, of the same name
+		case j.reservation != m.Name || j.user != m.User: // somebody else's job with the same name
 		case !over(j.state):
 			return agents.Done, bourse.Reason{}
 		case j.nodes != "":
@@ -73,8 +73,8 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 	return judge(err)
 }
 
-// submission is the options of sbatch for a work. Its limit is rounded up to whole
-// minutes, all that Slurm knows: it is there for the case that nobody ends the work.
+// submission returns the options of sbatch for the work. The limit is rounded up to whole
+// minutes, which are all that Slurm knows. It matters only if nobody ends the work.
 func submission(m agents.Command, partition, here string) []string {
 	limit := max(1, (m.End.Sub(m.Start)+bourse.Minute-1)/bourse.Minute)
 	args := []string{"--parsable", "--job-name=" + m.Name, "--reservation=" + m.Name, "--partition=" + partition,
@@ -86,8 +86,8 @@ func submission(m agents.Command, partition, here string) []string {
 	return args
 }
 
-// complete adds to a look how work has ended that the controller has forgotten, and
-// the exit status that the work's wrapper has kept.
+// complete adds to a look the ends of work that the controller has forgotten, and the exit
+// status that the wrapper has kept.
 func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 	jobs := map[string][]int{}
 	for i := range look.Jobs {
@@ -115,7 +115,7 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 				continue
 			}
 			known = true
-			if j.State == bourse.ManagedLost && t.ended { // its node went later
+			if j.State == bourse.ManagedLost && t.ended { // its node was lost later
 				j.State, j.Why = bourse.ManagedEnded, ""
 			}
 			if t.ended {
@@ -135,13 +135,13 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 	}
 }
 
-// beginWithin is how long a job may run, for Slurm, before its wrapper must have
-// begun; more than a shared file system takes to show a new file.
+// beginWithin is how long a job may run by Slurm's word before its wrapper must have begun:
+// longer than a shared file system takes to show a new file.
 const beginWithin = 2 * bourse.Minute
 
-// neverBegun has a job be lost that was given nodes and whose wrapper has not begun on
-// them: its node's daemon was down, or refused it. Slurm has it run until its limit, or
-// calls it failed. One that could not write to its folder has said so.
+// neverBegun marks as lost a job that got nodes and whose wrapper did not begin on them,
+// because the daemon of a node was down or refused it. Slurm shows it as running until its
+// limit, or as failed. A wrapper that could not write to its folder has said so.
 func neverBegun(now bourse.Time, j *bourse.ManagedJob) {
 	silent := j.State == bourse.ManagedRunning && j.Why == "" && j.Start > 0 && now.Sub(j.Start) > beginWithin
 	if j.Reservation == j.Name && len(j.Nodes) > 0 && (silent || j.State == bourse.ManagedEnded && j.Exit != noFolder) {
@@ -149,8 +149,8 @@ func neverBegun(now bourse.Time, j *bourse.ManagedJob) {
 	}
 }
 
-// accounted asks the accounting, where there is any, for work that was killed before
-// it could leave its exit status.
+// accounted asks the accounting, if there is one, about work that was killed before it could
+// leave its exit status.
 func (d *Driver) accounted(ctx context.Context, name string, t traces) (bourse.ManagedJob, bool) {
 	if _, err := strconv.ParseUint(t.number, 10, 32); err != nil {
 		return bourse.ManagedJob{}, false
@@ -172,7 +172,7 @@ func (d *Driver) accounted(ctx context.Context, name string, t traces) (bourse.M
 // accountFormat is for sacct --format.
 const accountFormat = "JobIDRaw,User,State,ExitCode,Submit,Start,End,NodeList"
 
-// readAccounts reads what sacct prints in it. What makes no sense is left out.
+// readAccounts reads what sacct prints in that format. What makes no sense is left out.
 func readAccounts(text []byte) []bourse.ManagedJob {
 	var out []bourse.ManagedJob
 	for line := range strings.Lines(string(text)) {
@@ -202,8 +202,8 @@ func readAccounts(text []byte) []bourse.ManagedJob {
 	return out
 }
 
-// reader prints the size of a file, where it begins to show it, and what there is, at
-// most so much. It runs as the account whose work has written the file.
+// reader prints the size of a file, the offset from which it shows it, and the bytes, up to
+// a bound. It runs as the account whose work has written the file.
 const reader = `[ -f "$1" ] || set -- "$4" "$2" "$3" # it could not be made, which is said there
 [ -f "$1" ] || { echo "there is no file $1 (yet)" >&2; exit 1; }
 size=$(stat -Lc %s -- "$1") || exit
@@ -220,7 +220,7 @@ func (d *Driver) output(ctx context.Context, m agents.OutputRequest) agents.Outp
 		return out
 	}
 	if !plainName(m.Name) {
-		return fail(bourse.Invalid, "%q is no name of a reservation", m.Name)
+		return fail(bourse.Invalid, "%q cannot name a reservation", m.Name)
 	}
 	a, dir, err := d.work.find(m.Name)
 	switch {

@@ -13,10 +13,10 @@ import (
 // noFolder is the exit status of a wrapper that cannot write to its folder.
 const noFolder = 126
 
-// wrapper is the script that Slurm runs for a work: it lets the work begin once, tells
-// it of its window, lets it clean up when Slurm asks it to end, and keeps its exit
-// status, which Slurm without accounting forgets after some minutes. here is the
-// reservation's folder.
+// wrapper is the script that Slurm runs for the work. It lets the work begin only once, tells
+// it its window, lets it clean up when Slurm asks it to end, and keeps its exit status,
+// which Slurm without accounting forgets after some minutes. here is the reservation's
+// folder.
 func wrapper(m agents.Command, here string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -67,10 +67,10 @@ finish "$status"
 	return b.String()
 }
 
-// quote has a shell take a text as it is.
+// quote makes a shell take a text literally.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// outputFile is where the output goes if the job says where; "" if it does not.
+// outputFile is the file that the job names for its output; "" if it names none.
 func outputFile(m agents.Command, here string) string {
 	pattern := m.Work.Work.Output
 	if pattern == "" {
@@ -80,5 +80,5 @@ func outputFile(m agents.Command, here string) string {
 	if m.Work.Work.Dir != "" {
 		here = m.Work.Work.Dir
 	}
-	return filepath.Join(here, filepath.Join("/", path)) // leads out of it nowhere
+	return filepath.Join(here, filepath.Join("/", path)) // it cannot lead out of the folder
 }

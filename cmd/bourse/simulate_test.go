@@ -151,7 +151,7 @@ func TestSimulate_AFolderIsEnoughToRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = more("--again", "DIR/again", "--traces", "DIR")
-	if exitCode(err) != 2 || !strings.Contains(err.Error(), "is not the trace that the run has read") {
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "is not the trace of the run") {
 		t.Errorf("with another trace: %v", err)
 	}
 	if err := more("--again", "DIR/again", "--seed", "3"); exitCode(err) != 2 {

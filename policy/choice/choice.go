@@ -1,9 +1,9 @@
 // Package choice picks one of the start times that a site offers for a
 // reservation: by a preference between price and start (Singh, Kesselman and
 // Deelman, section 4), the cheapest by a deadline, the earliest within a
-// budget, or the list of all that are worth a thought.
+// budget, or all that no other offer beats.
 //
-// It prices nothing and asks nobody; infeasible offers are never chosen. Every
+// It prices nothing and sends nothing. Infeasible offers are never chosen. Every
 // comparison is exact: no division, no floats.
 package choice
 
@@ -19,8 +19,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// Alpha is the preference of a user, in millionths: 0 wants the earliest start
-// whatever it costs, One the least price whenever it is.
+// Alpha is the preference of a user, in millionths: 0 wants the earliest start at any
+// cost, One the least price at any time.
 type Alpha int64
 
 // One is alpha = 1.
@@ -102,9 +102,9 @@ func EarliestWithin(offers []pricing.Offer, price bourse.Price, base, budget bou
 }
 
 // Pareto appends to list the indices of the feasible offers that no other one
-// beats: none starts as early or earlier and costs as little or less, one of
-// the two strictly. Of offers alike in both the first in the list stands for
-// all. They are in order of start, so each is cheaper than the one before.
+// beats. One offer beats another if it starts no later and costs no more, and one of
+// the two strictly. Of offers with the same start and cost only the first in the list
+// is kept. The result is in order of start, so each offer is cheaper than the one before.
 func Pareto(list []int, offers []pricing.Offer) []int {
 	from := len(list)
 	for i := range offers {
@@ -144,7 +144,7 @@ type extent struct{ low, high int64 }
 
 func (e extent) width() uint64 { return uint64(e.high) - uint64(e.low) }
 
-// with is the extent of one number more, or of the first.
+// with is the extent with one more number, or of the first number alone.
 func (e extent) with(x int64, first bool) extent {
 	if first {
 		return extent{x, x}
@@ -167,11 +167,11 @@ func ranges(offers []pricing.Offer) (f, s extent) {
 	return f, s
 }
 
-// preference weighs prices f and starts s of given extents. Times both ranges,
-// the sum of ByAlpha is A (f - fmin) + B (s - smin) with A = alpha (smax - smin)
-// and B = (1 - alpha)(fmax - fmin): only their order counts. A range of 0 makes
-// its own term 0, and its factor on the other term must not be 0 too, so it
-// becomes 1.
+// preference weighs prices f and starts s of given extents. The sum of ByAlpha,
+// multiplied by both ranges, is A (f - fmin) + B (s - smin) with A = alpha (smax - smin)
+// and B = (1 - alpha)(fmax - fmin). Only the order of these sums counts. A range of 0
+// makes its own term 0. As a factor of the other term it would make that 0 too, so it is
+// replaced by 1.
 type preference struct {
 	f, s extent
 	a, b weight
@@ -181,7 +181,7 @@ func prefer(f, s extent, alpha Alpha) preference {
 	return preference{f, s, mul(uint64(alpha), max(s.width(), 1)), mul(uint64(One-alpha), max(f.width(), 1))}
 }
 
-// score is the less the better.
+// score is that of an offer: less is better.
 func (p *preference) score(price, start int64) score {
 	return p.a.times(uint64(price) - uint64(p.f.low)).plus(p.b.times(uint64(start) - uint64(p.s.low)))
 }
@@ -194,8 +194,8 @@ func mul(x, y uint64) weight {
 	return weight{hi, lo}
 }
 
-// score is a sum of products, 192 bits: prices, starts and alpha all at their
-// bounds stay below 2^(63+61+20).
+// score is a sum of products in 192 bits. With prices, starts and alpha all at their
+// bounds it stays below 2^(63+61+20).
 type score [3]uint64
 
 // times returns the product of a weight and a number.

@@ -11,21 +11,21 @@ import (
 // Strategy says how a broker places a job.
 type Strategy uint8
 
-// The strategies. All but Batch take jobs one by one as they arrive, each whole
-// on one group of one site.
+// The strategies. All but Batch take jobs one by one as they arrive, and place each
+// whole on one group of one site.
 const (
 	Batch         Strategy = iota // jobs are weighed against each other; see policy/selection
 	ByPreference                  // the start that alpha prefers, over all sites
 	Earliest                      // the earliest start
-	ShortestQueue                 // where least work waits for each node
+	ShortestQueue                 // where the least work waits per node
 	Random                        // on any site that has room
 )
 
-// strategies is the table of them. A new one is a constant and a line here; how it
-// compares may stand in a file of its own.
+// strategies is the table of them. A new one is a constant and a line here; its
+// comparison may be in a file of its own.
 var strategies = [...]struct {
 	name  string
-	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: no rule of one job
+	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: it takes no single job
 }{
 	Batch:         {"batch", nil},
 	ByPreference:  {"alpha", func(r Rule, list []Candidate) func(x, y *Candidate) int { return byPreference(list, r.Alpha) }},
@@ -49,29 +49,28 @@ func ParseStrategy(s string) (Strategy, error) {
 	return 0, fmt.Errorf("strategy %q is none of %q", s, names)
 }
 
-// Candidate is a start that a group of a site has room for.
+// Candidate is a start for which a group of a site has room.
 type Candidate struct {
-	Site       int // by number; candidates of one site have the same
+	Site       int // its number, the same for all candidates of a site
 	Start, End bourse.Time
 	Cost       bourse.Credits  // base and additive part
 	Backlog    bourse.Duration // what waits in the group's queue, per node
 }
 
-// Rule is a strategy and what it needs.
+// Rule is a strategy with its parameters.
 type Rule struct {
 	Strategy Strategy
 	Alpha    Alpha  // of ByPreference
-	Draw     uint64 // of Random: any number, another one for each job
-	// Tie orders two candidates, by their place in the list, that all else leaves
-	// equal; nil: the first is taken.
+	Draw     uint64 // of Random: any number, a new one for each job
+	// Tie orders two candidates, given by their places in the list, that are equal
+	// otherwise; nil: the first is taken.
 	Tie func(i, k int) int
 }
 
 // Best returns the index of the candidate that the rule takes, -1 if there is
 // none. ByPreference weighs cost against start as ByAlpha does, over the
-// candidates of all sites together. Whatever else a rule does not decide goes to
-// the earliest start, then the earliest end, then the least cost, then by Tie.
-// Batch is no such rule: it panics.
+// candidates of all sites together. Ties of a rule go to the earliest start, then the
+// earliest end, then the least cost, then by Tie. Batch is no such rule: it panics.
 func (r Rule) Best(list []Candidate) int {
 	order := strategies[r.Strategy].order
 	if order == nil {
@@ -97,7 +96,7 @@ func (r Rule) Best(list []Candidate) int {
 
 func byBacklog(x, y *Candidate) int { return cmp.Compare(x.Backlog, y.Backlog) }
 
-// bySite has the candidates of one site come first.
+// bySite puts the candidates of one site first.
 func bySite(site int) func(x, y *Candidate) int {
 	return func(x, y *Candidate) int { return cmp.Compare(away(x, site), away(y, site)) }
 }

@@ -1,11 +1,12 @@
-// Package estimates says how long a local job will run, where its site does not go by
-// what the user requested: by the user's last two runs (Tsafrir, Etsion and Feitelson,
+// Package estimates predicts how long a local job will run, for sites that do not plan by
+// the user's request: from the user's last two runs (Tsafrir, Etsion and Feitelson,
 // "Backfilling Using System-Generated Predictions Rather than User Runtime Estimates",
 // IEEE TPDS 18, 2007) or by a regression on what is known of the job.
 //
-// A prediction plans, the request kills: a job that outlives its prediction is given
-// another one, up to its request. What has been learned is a value that can be saved and
-// loaded; the same runs in the same order give the same predictions on every machine.
+// A site plans by the prediction and kills by the request. A job that outlives its
+// prediction gets another one, up to its request. What has been learned is a value that
+// can be saved and loaded. The same runs in the same order give the same predictions on
+// every machine.
 // The package reads no clock and does no I/O.
 package estimates
 
@@ -24,14 +25,14 @@ type Rule uint8
 // The rules.
 const (
 	Request    Rule = iota // what the user asked for
-	Exact                  // what the job will run, which nobody knows: the best that an estimate can be
+	Exact                  // what the job will really run, which nobody knows: the best possible estimate
 	LastTwo                // the mean of the user's last two runs
 	Regression             // a linear fit of all runs so far
 )
 
 var ruleNames = []string{"request", "exact", "last-two", "regression"}
 
-// Names are those that ParseRule reads.
+// Names are the names that ParseRule reads.
 func Names() []string { return slices.Clone(ruleNames) }
 
 // String is the name that ParseRule reads.
@@ -45,10 +46,10 @@ func ParseRule(s string) (Rule, error) {
 	return 0, fmt.Errorf("estimates %q: must be %s", s, strings.Join(ruleNames, ", "))
 }
 
-// shortest is the least that is predicted.
+// shortest is the shortest prediction.
 const shortest = bourse.Second
 
-// most is how many users are remembered; later ones are taken at their word.
+// most is how many users are remembered; for later ones the request is the prediction.
 const most = 100_000
 
 // Predictor is a rule with what it has learned.
@@ -63,9 +64,9 @@ func New(r Rule) *Predictor {
 	return &Predictor{rule: r, users: map[int64]bourse.UserRuns{}, fit: newFit()}
 }
 
-// Predict says how long a job will run, at submission: from a second to what it may
-// run, limit > 0. A user of whom no run is known is taken at their word, a user
-// of one run at that.
+// Predict predicts at submission how long a job will run: from a second to limit, what it
+// may run, above 0. Under LastTwo the prediction is limit for a user without a known run,
+// and the one run for a user with one.
 func (p *Predictor) Predict(j *bourse.LocalJob, limit bourse.Duration) bourse.Duration {
 	d := limit
 	switch last, known := p.users[j.User]; {
@@ -82,7 +83,7 @@ func (p *Predictor) Predict(j *bourse.LocalJob, limit bourse.Duration) bourse.Du
 	return min(max(d, shortest), limit)
 }
 
-// Learn takes note of how long a job has run, in the order in which jobs end.
+// Learn records how long a job has run. Call it in the order in which jobs end.
 func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
 	if p.rule < LastTwo {
 		return
@@ -97,9 +98,10 @@ func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
 	}
 }
 
-// Correct is the next prediction of a job that has outlived one: a minute more at
-// first, then a quarter of an hour, and twice as much each time, up to its limit. The
-// paper adds in growing steps too; whether in these was not checked against it. first is what was predicted at its submission, now what was last.
+// Correct is the next prediction of a job that has outlived one: a minute more at first,
+// then fifteen minutes more, then twice as much each time, up to its limit. The paper adds
+// in growing steps too; it was not checked whether they are the same. first is the
+// prediction at submission, now the last one.
 func Correct(first, now, limit bourse.Duration) bourse.Duration {
 	more := bourse.Minute
 	if added := now - first; added > 0 {
@@ -111,7 +113,7 @@ func Correct(first, now, limit bourse.Duration) bourse.Duration {
 	return now + more
 }
 
-// Save is what has been learned, nil if nothing; users in order.
+// Save returns what has been learned, with users in order; nil if nothing.
 func (p *Predictor) Save() *bourse.LearnedRuns {
 	if len(p.users) == 0 && p.fit.runs == 0 {
 		return nil
@@ -129,8 +131,8 @@ func (p *Predictor) Save() *bourse.LearnedRuns {
 	return l
 }
 
-// Load begins with what was saved; nil: with nothing. What is of another form is left
-// out.
+// Load replaces what has been learned by what was saved; nil: by nothing. A regression
+// with another number of features is left out.
 func (p *Predictor) Load(l *bourse.LearnedRuns) {
 	*p = *New(p.rule)
 	if l == nil {

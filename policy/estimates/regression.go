@@ -6,30 +6,31 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// The regression is recursive least squares: a ridge regression that is brought up to
-// date with each run. It fits the logarithm of the run, which spreads over five orders
-// of magnitude. It begins with the user's request and moves away from it as runs say.
+// The regression is recursive least squares: a ridge regression that is updated with each
+// run. It fits the logarithm of run times, because they spread over five orders of
+// magnitude. It begins at the user's request and moves away from it with the runs.
 //
 // Logarithms are piecewise linear between powers of two, and each product is rounded
-// before it is added, so that no machine's own functions or fused instructions show.
+// before it is added. So the result does not depend on a machine's own functions or fused
+// instructions.
 
-// features are how many things are known of a job: that it is one, its request, its
-// nodes, whether its user is known, the user's last two runs, and the time of day.
+// features is how many numbers describe a job: the constant 1, its request, its nodes,
+// whether its user is known, the user's last two runs, and two for the time of day.
 const features = 8
 
-// requested is the place of the request among them.
+// requested is the index of the request among them.
 const requested = 1
 
-// prior is how much is thought possible, before the first run, of a weight's square.
+// prior is the variance of a weight before the first run.
 const prior = 1.0
 
 type vector [features]float64
 
-// fit is a linear fit of the octaves of runs.
+// fit is a linear fit of the octaves of run times.
 type fit struct {
 	runs    int64
 	weights vector
-	spread  [features]vector // the inverse of the sum of the products of features
+	spread  [features]vector // the inverse of the sum of the outer products of features, with 1/prior on the diagonal
 }
 
 func newFit() (f fit) {
@@ -40,10 +41,10 @@ func newFit() (f fit) {
 	return f
 }
 
-// predict is the run that is to be expected.
+// predict returns the expected run time.
 func (f *fit) predict(x vector) bourse.Duration { return bourse.Duration(length(f.weights.dot(&x))) }
 
-// learn brings the fit up to a run of so many octaves.
+// learn updates the fit with a run time of y octaves.
 func (f *fit) learn(x vector, y float64) {
 	var gain vector
 	for i := range gain {
@@ -71,7 +72,7 @@ func (v *vector) dot(w *vector) (sum float64) {
 	return sum
 }
 
-// features of a job as it stands with its user's runs so far.
+// features describes a job, with its user's runs so far.
 func (p *Predictor) features(j *bourse.LocalJob, limit bourse.Duration) (x vector) {
 	x[0], x[requested], x[2] = 1, octaves(int64(limit)), octaves(int64(max(j.Nodes, 1)))
 	x[4], x[5] = x[requested], x[requested]
@@ -92,13 +93,13 @@ func wave(t bourse.Time) float64 {
 	return float64(min(at, day-at)) / float64(day/2)
 }
 
-// octaves is the logarithm to base 2 of a number from 1 on, linear between powers of two.
+// octaves is the logarithm to base 2 of n, at least 1; it is linear between powers of two.
 func octaves(n int64) float64 {
 	k := bits.Len64(uint64(n)) - 1
 	return float64(k) + float64(n-1<<k)/float64(int64(1)<<k)
 }
 
-// length is the number that has so many octaves, rounded down; at most MaxDuration.
+// length is the inverse of octaves, rounded down; at most MaxDuration.
 func length(octaves float64) int64 {
 	if octaves <= 0 {
 		return 1

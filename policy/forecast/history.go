@@ -12,8 +12,8 @@ type Ratio int32
 // Whole is the ratio of a job that ran to its limit.
 const Whole Ratio = 1_000_000
 
-// RatioOf is the ratio of a job that ran so long; both are above 0. More than the
-// limit counts as the limit.
+// RatioOf is the ratio of a job with that run time and limit, both above 0. More than
+// the limit counts as the limit.
 func RatioOf(run, limit bourse.Duration) Ratio {
 	if run >= limit {
 		return Whole
@@ -21,14 +21,14 @@ func RatioOf(run, limit bourse.Duration) Ratio {
 	return Ratio(max(1, uint64(run)*uint64(Whole)/uint64(limit)))
 }
 
-// Of is the run of a job with that limit, at least a millisecond.
+// Of is the run time of a job with that limit, at least a millisecond.
 func (r Ratio) Of(limit bourse.Duration) bourse.Duration {
 	return max(1, bourse.Duration(uint64(limit)*uint64(r)/uint64(Whole)))
 }
 
-// History is how much of their limits the last jobs of a queue ran. The zero History
-// knows of none. It keeps the last ratios only, KeepUser of a user, KeepClass of each
-// class of limits and KeepAll of all; users are as many as it is told of.
+// History is how much of their limits the last jobs of a queue ran. The zero History is
+// empty. It keeps only the last ratios: KeepUser of each user, KeepClass of each class of
+// limits and KeepAll of all jobs. The number of users is not bounded.
 type History struct {
 	users   map[string]*ring
 	classes [len(classes) + 1]ring
@@ -43,11 +43,11 @@ const (
 	KeepAll   = 2000
 )
 
-// Enough ratios that a job may still come to make a level the one it is drawn from:
-// first its user's, then its class of limits, then all.
+// Enough is how many ratios a level must have that are still possible for a job. The job
+// is drawn from the first level that has them: its user's, its class of limits, all.
 const Enough = 10
 
-// classes are the upper bounds of the classes of limits; the last one has none.
+// classes are the upper bounds of the classes of limits; the last class has none.
 var classes = [...]bourse.Duration{
 	15 * bourse.Minute, bourse.Hour, 4 * bourse.Hour, 12 * bourse.Hour, bourse.Day,
 }
@@ -58,8 +58,8 @@ func class(limit bourse.Duration) int {
 	return i
 }
 
-// Add tells of a job that has ended, in the order of their ends; user is "" where it
-// is not known. One that did not run, or had no limit, tells nothing.
+// Add records a job that has ended. Call it in the order in which jobs end. user is "" if
+// it is not known. A job that did not run, or had no limit, is ignored.
 func (h *History) Add(user string, limit, run bourse.Duration) {
 	if limit <= 0 || run <= 0 {
 		return
@@ -81,10 +81,10 @@ func (h *History) Add(user string, limit, run bourse.Duration) {
 	h.jobs++
 }
 
-// Jobs is how many jobs it has been told of.
+// Jobs is how many jobs have been recorded.
 func (h *History) Jobs() int { return h.jobs }
 
-// Users is of how many users it knows a job.
+// Users is how many users have a recorded job.
 func (h *History) Users() int { return len(h.users) }
 
 // Clone returns a copy that shares nothing.
@@ -102,7 +102,7 @@ func (h *History) Clone() *History {
 	return &c
 }
 
-// ring is the last ratios that came.
+// ring keeps the last ratios.
 type ring struct {
 	list []Ratio
 	next int // the oldest, once the ring is full

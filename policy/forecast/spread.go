@@ -10,24 +10,24 @@ import (
 // Spread is when a job starts in many draws, in order of time.
 type Spread []bourse.Time
 
-// Quantile is the start that so many thousandths of the draws do not pass, 1 to
-// 1000; 500 is the median. Never: too few of them start at all.
+// Quantile is a quantile of the starts, in thousandths from 1 to 1000; 500 is the median.
+// Never: too few of the draws start at all.
 func (s Spread) Quantile(thousandths int) bourse.Time {
 	return s[(len(s)*thousandths+999)/1000-1]
 }
 
-// places is how finely a user's place among the ratios is drawn.
+// places is how many places a user may have among the ratios of a draw.
 const places = 1_000_000
 
-// Draw is when j starts in n draws, n above 0: in each, every job of the state runs
-// for a ratio of its limit that is drawn from the history, a running one for a ratio
-// that it has not outlived. Jobs that one user has in a queue are mostly alike: in a
-// draw they all take the same place among the ratios that they are drawn from, as high
-// or as low. Where the history has no ratios, jobs run to their limits.
+// Draw returns when j starts in each of n draws, n above 0. In a draw every job of the
+// state runs for a ratio of its limit that is drawn from the history; for a running job
+// it is a ratio that the job has not outlived. The jobs that one user has in a queue are
+// mostly alike. So in a draw they all take the same place, high or low, among the ratios
+// that they are drawn from. If the history has no ratios, jobs run to their limits.
 //
-// owner names the user of a running or waiting job by its id, "" if that is not
-// known; a job that is not scaled runs to its limit. pick draws a whole number from 0
-// to less than its argument, and is called in the same order for the same input.
+// owner returns the user of a running or waiting job by its id, "" if it is not known. A
+// job that is not scaled runs to its limit. pick draws a whole number from 0 to less than
+// its argument, and is called in the same order for the same input.
 func Draw(s *backfill.State, j Job, h *History, owner func(id int64) (user string, scaled bool), n int, pick func(int) int) Spread {
 	d := newDrawing(s, h, owner)
 	spread := make(Spread, n)
@@ -39,7 +39,7 @@ func Draw(s *backfill.State, j Job, h *History, owner func(id int64) (user strin
 	return spread
 }
 
-// drawing is how long the jobs of a state take, drawn again and again.
+// drawing holds one draw of how long the jobs of a state take, and what it is drawn from.
 type drawing struct {
 	state           *backfill.State
 	running, queued []drawn
@@ -48,9 +48,9 @@ type drawing struct {
 	runs            []bourse.Duration
 }
 
-// drawn is what a job's run is drawn from.
+// drawn is what a job's run time is drawn from.
 type drawn struct {
-	ratios []Ratio // none: it runs to its limit
+	ratios []Ratio // empty: it runs to its limit
 	user   int     // index into users; own: it has a place of its own
 }
 
@@ -85,7 +85,7 @@ func newDrawing(s *backfill.State, h *History, owner func(int64) (string, bool))
 	return d
 }
 
-// draw fills in when what runs ends, and how long what waits runs.
+// draw fills in when running jobs end, and how long waiting jobs run.
 func (d *drawing) draw(pick func(int) int) {
 	for u := range d.users {
 		d.users[u] = pick(places)
@@ -108,7 +108,7 @@ func (d *drawing) draw(pick func(int) int) {
 	}
 }
 
-// sorted is a history whose ratios are in order, as far as they have been asked for.
+// sorted is a history whose ratios are sorted when they are first asked for.
 type sorted struct {
 	of      *History
 	users   map[string][]Ratio
@@ -120,8 +120,8 @@ func (h *History) sorted() *sorted {
 	return &sorted{of: h, users: make(map[string][]Ratio)}
 }
 
-// beyond is the ratios that a job's own is drawn from: of the first level that has
-// enough of them beyond what it has run already, or else of the last that has any.
+// beyond returns the ratios that a job's ratio is drawn from, all beyond what it has run
+// already: those of the first level that has Enough, otherwise of the last that has any.
 func (s *sorted) beyond(user string, limit, elapsed bourse.Duration) []Ratio {
 	mine, ok := s.users[user]
 	if !ok {

@@ -8,22 +8,22 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Job is what is asked about: it is submitted at the state's instant.
+// Job is the job that is asked about. It is submitted at the state's instant.
 type Job struct {
 	Nodes int             // 1 to those of the group
 	Limit bourse.Duration // it may run that long; above 0
-	// Place is how many of the waiting jobs, in queue order, go before it; Last:
+	// Place is how many of the waiting jobs, in queue order, are before it; Last:
 	// all of them.
 	Place int
 }
 
-// Last is the place of a job behind all that wait.
+// Last is the place behind all waiting jobs.
 const Last = -1
 
-// Start is when j starts if work takes as long as told: s.Running[i] ends at
-// ends[i], and s.Queue[i] runs for runs[i]. What is longer than the planned end, or
-// than the estimate, is cut there. Nobody else arrives. Never: no end of other work
-// lets it start. It costs a scheduling pass for each end until then.
+// Start returns when j starts if s.Running[i] ends at ends[i] and s.Queue[i] runs for
+// runs[i]. Each is cut at the planned end, or at the estimate. No other job arrives.
+// Never: j does not start whatever ends. It costs a scheduling pass for each end until j
+// starts.
 func Start(s *backfill.State, j Job, ends []bourse.Time, runs []bourse.Duration) bourse.Time {
 	w := world{runs: runs, group: backfill.Restore(with(s, j))}
 	for i, r := range s.Running {
@@ -33,13 +33,13 @@ func Start(s *backfill.State, j Job, ends []bourse.Time, runs []bourse.Duration)
 	return w.run()
 }
 
-// ByLimits is when j starts if all work runs to its planned end and limit.
+// ByLimits returns when j starts if all jobs run to their planned ends and limits.
 func ByLimits(s *backfill.State, j Job) bourse.Time {
 	ends, runs := limits(s)
 	return Start(s, j, ends, runs)
 }
 
-// limits are the planned ends of what runs, and the estimates of what waits.
+// limits returns the planned ends of running jobs and the estimates of waiting ones.
 func limits(s *backfill.State) (ends []bourse.Time, runs []bourse.Duration) {
 	for _, r := range s.Running {
 		ends = append(ends, r.End)
@@ -50,8 +50,8 @@ func limits(s *backfill.State) (ends []bourse.Time, runs []bourse.Duration) {
 	return ends, runs
 }
 
-// with is s and the job in its queue. Ref of each job is its index in s.Queue; that
-// of the new one is newcomer.
+// with returns s with the job in its queue. The Ref of each job is its index in s.Queue;
+// that of the new one is newcomer.
 func with(s *backfill.State, j Job) *backfill.State {
 	c := *s
 	c.Queue = make([]backfill.Queued, 0, len(s.Queue)+1)
@@ -77,14 +77,14 @@ func with(s *backfill.State, j Job) *backfill.State {
 // newcomer is the Ref of the job that is asked about.
 const newcomer = -1
 
-// world is a group in which jobs end when they really do.
+// world is a group in which jobs end at their real ends.
 type world struct {
 	group *backfill.Group
 	runs  []bourse.Duration
 	ends  ends
 }
 
-// run lives on until the job that is asked about starts.
+// run goes on until the job that is asked about starts.
 func (w *world) run() bourse.Time {
 	for {
 		now := w.group.Now()
@@ -109,7 +109,7 @@ func (w *world) run() bourse.Time {
 	}
 }
 
-// end is when a running job is over.
+// end is when a running job ends.
 type end struct {
 	at      bourse.Time
 	id      int64

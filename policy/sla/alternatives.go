@@ -9,12 +9,12 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Alternative is a slot outside the wanted window that a site can promise
-// instead. To take it, submit its Rigid.
+// Alternative is a slot outside the requested window that a site can promise instead. To
+// take it, submit its Rigid.
 type Alternative struct {
 	Size  Size           `json:"size"`
 	Start bourse.Time    `json:"start"`
-	Phi   int            `json:"phi"`   // how far outside, over Te, in thousandths rounded away from 0; negative: earlier
+	Phi   int            `json:"phi"`   // how far outside, in thousandths of Te, rounded away from 0; negative: earlier
 	Price bourse.Credits `json:"price"` // C of a rigid slot
 }
 
@@ -31,16 +31,16 @@ func (o *Alternative) Rigid(a SLA) SLA {
 // each option that does not work.
 const MaxAlternatives = 100
 
-// Alternatives lists up to most slots, MaxAlternatives at most, that would be
-// promised now in place of an SLA that was refused: those nearest to its window
-// first, ties earlier. Options lie before and after the work that is in the way:
-// what runs, and what waits and chooses before the newcomer. None is further
-// away than the smaller of the user's threshold and the site's maximum, over Te,
-// begins before now or costs more than the budget. Each is tried by itself, from
-// the untouched state. Nothing is changed.
+// Alternatives lists slots that would be promised now instead of an SLA that was
+// refused: at most most, and at most MaxAlternatives. Those nearest to its window come
+// first; of ties the earlier. Options lie before and after the work that is in the way:
+// running jobs, and waiting jobs that choose before the newcomer. No option is further
+// away, in Te, than the smaller of the user's threshold and the site's maximum, begins
+// before now, or costs more than the budget. Each is tried by itself, from the present
+// state. Nothing is changed.
 //
-// A moldable job gets alternatives of the size that Submit tries first. One that
-// fits as it stands gets none, nor does one whose window has passed.
+// A moldable job gets alternatives of the size that Submit tries first. A job that fits
+// without them gets none, nor does one whose window has passed.
 func (s *Schedule) Alternatives(a SLA, most int) []Alternative {
 	if a.Threshold == 0 || s.opt.MaxPhi == 0 || s.admit(&a).Refused() {
 		return nil
@@ -72,7 +72,7 @@ func (s *Schedule) Alternatives(a SLA, most int) []Alternative {
 	return list
 }
 
-// firstDraft is the place of the first size that needs a trial.
+// firstDraft returns the place of the first size that needs a trial.
 func (s *Schedule) firstDraft(a *SLA) (place, bool) {
 	for _, z := range byArea(a.Sizes) {
 		if p, why := s.draft(a, z); !why.Refused() {
@@ -82,9 +82,9 @@ func (s *Schedule) firstDraft(a *SLA) (place, bool) {
 	return place{}, false
 }
 
-// options are the starts that the work in the way of p suggests, where p stands
-// at k at the end of a trial that failed: to end where that work starts, to
-// start where it ends and at its deadline.
+// options returns the starts that the work in the way of p suggests: so that p ends where
+// that work starts, or starts where it ends or at its deadline. k is p's index in the line
+// at the end of a trial that failed.
 func (s *Schedule) options(p *place, k, threshold int) []bourse.Time {
 	var list []bourse.Time
 	suggest := func(q *place) {
@@ -128,7 +128,7 @@ func within(d, te bourse.Duration, phi int) bool {
 	return have < hi || have == hi && low <= lo
 }
 
-// phi is how far a start lies outside the window, over Te, in thousandths.
+// phi is how far a start lies outside the window, in thousandths of Te.
 func (p *place) phi(start bourse.Time) int {
 	hi, lo := bits.Mul64(uint64(p.away(start)), 1000)
 	lo, carry := bits.Add64(lo, uint64(p.run)-1, 0)

@@ -7,10 +7,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Audit checks what must hold at every instant: no node promised twice, the
-// profiles equal to what the jobs leave, every slot within its window and every
-// window within what was agreed, nothing overdue. It costs both profiles made
-// anew; tests call it after every step.
+// Audit checks what must hold at every instant: no node is promised twice, the profiles
+// are what the jobs leave free, every slot lies within its window, and nothing is
+// overdue. It costs as much as making both profiles anew; tests call it after every step.
 func (s *Schedule) Audit() error {
 	busy := bourse.NewProfile(s.now, s.opt.Nodes)
 	for i := range s.running {

@@ -7,14 +7,14 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Disclosure says what a site shows to outsiders. The site never shows its
-// queue; this is about what it says of it.
+// Disclosure says what a site shows to outsiders. A site never shows its queue; this is
+// about what it says of the queue.
 type Disclosure uint8
 
 const (
 	Full   Disclosure = iota // free slots, prices, reasons with their figures, names of the delayed
 	Prices                   // the same without names
-	Closed                   // a price or no, and alternatives: no slots, no figures, no names
+	Closed                   // a price or a refusal, and alternatives: no slots, figures or names
 )
 
 var disclosures = [...]string{"full", "prices", "closed"}
@@ -39,14 +39,14 @@ func (d *Disclosure) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Slots reports whether outsiders see which slots are free.
+// Slots reports whether outsiders see the free slots.
 func (d Disclosure) Slots() bool { return d != Closed }
 
-// Names reports whether they see whose work is delayed or in the way.
+// Names reports whether outsiders see whose work is delayed or in the way.
 func (d Disclosure) Names() bool { return d == Full }
 
-// Tell is what an outsider learns of a reason: with Closed the code alone, unless
-// it only repeats what the outsider has said.
+// Tell returns what an outsider learns of a reason: with Closed only the code, unless the
+// text just repeats what the outsider has said.
 func (d Disclosure) Tell(r bourse.Reason) bourse.Reason {
 	if d == Closed && r.Code != bourse.Invalid && r.Code != bourse.OverBudget {
 		r.Detail = ""

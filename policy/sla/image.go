@@ -6,16 +6,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Image is all that a schedule knows beside its options, for its owner to keep
-// and to begin again from. The keys of Shuffle are the owner's own.
+// Image is all that a schedule knows apart from its options. Its owner keeps it, and can
+// begin again from it. The keys of Shuffle belong to the owner.
 type Image struct {
 	Now     bourse.Time `json:"now"`
-	Arrival int64       `json:"arrival"`           // number of the last that was accepted
-	Jobs    []Held      `json:"jobs"`              // what runs, by planned end, and what waits, in the order of the last trial
-	Pending []Event     `json:"pending,omitempty"` // that no Advance has told of
+	Arrival int64       `json:"arrival"`           // number of the job accepted last
+	Jobs    []Held      `json:"jobs"`              // running ones by planned end, then waiting ones in the order of the last trial
+	Pending []Event     `json:"pending,omitempty"` // not yet returned by Advance
 }
 
-// String shows what it holds, where a trace prints it by its pointer.
+// String shows the content, because a trace prints a pointer to it.
 func (m *Image) String() string {
 	type fields Image
 	return fmt.Sprintf("%+v", fields(*m))
@@ -28,7 +28,7 @@ type Held struct {
 	Fix         int            `json:"fix"`         // x; NeverFix once the window has closed
 	AgreedReady bourse.Time    `json:"agreedReady"` // the window that the parties agreed on last
 	AgreedDue   bourse.Time    `json:"agreedDue"`
-	AgreedCost  bourse.Credits `json:"agreedCost"` // what it cost by itself then
+	AgreedCost  bourse.Credits `json:"agreedCost"` // its cost then, without surcharges
 }
 
 // Image returns the present state. It shares only the sizes of the SLAs with the
@@ -45,9 +45,8 @@ func (s *Schedule) Image() Image {
 	return m
 }
 
-// Restore returns the schedule of an image, under options that may differ in
-// all but the number of nodes. An image that no schedule could have made is an
-// error that names the job.
+// Restore returns the schedule of an image. The options may differ in all but the number
+// of nodes. An image that no schedule could have made is an error that names the job.
 func Restore(opt Options, m Image) (*Schedule, error) {
 	if m.Now < -bourse.MaxTime || m.Now > bourse.MaxTime {
 		return nil, fmt.Errorf("image: now is %v: must be a time between %v and %v", m.Now, -bourse.MaxTime, bourse.MaxTime)
@@ -89,7 +88,7 @@ func Restore(opt Options, m Image) (*Schedule, error) {
 	return s, nil
 }
 
-// check says what of a job no schedule of so many nodes could hold at now.
+// check says why no schedule with that many nodes could hold the job at now.
 func (h *Held) check(now bourse.Time, nodes int) error {
 	if err := h.SLA.Check(); err != nil {
 		return err

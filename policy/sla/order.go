@@ -23,8 +23,8 @@ const (
 	Shuffle              // by random keys, drawn anew for each trial
 )
 
-// orders is the table of them. A new one is a constant and a line here; what it
-// sorts by may stand in a file of its own.
+// orders is the table of them. A new one is a constant and a line here; its key may be in
+// a file of its own.
 var orders = [...]struct {
 	name   string
 	key    func(s *Schedule, p place) int64 // what it sorts by, least first
@@ -71,7 +71,7 @@ func (o *Order) UnmarshalText(b []byte) (err error) {
 // key is what the order sorts a place by.
 func (s *Schedule) key(p *place) int64 { return orders[s.opt.Order].key(s, *p) }
 
-// rate is what a job of so many node-milliseconds pays in micro-credits per
+// rate is what a job with that area in node-milliseconds pays, in micro-credits per
 // node-hour, at most the largest int64.
 func rate(c bourse.Credits, area int64) int64 {
 	hi, lo := bits.Mul64(uint64(c), uint64(bourse.Hour))
@@ -87,8 +87,8 @@ func compare(a, b place) int {
 	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
 }
 
-// sort brings the waiting jobs into order. Keys stand still but for those of
-// orders that pass: LFF's fall as time goes on, Shuffle's are drawn.
+// sort brings the waiting jobs into order. Only the keys of orders that pass change: those
+// of LFF fall as time goes on, those of Shuffle are drawn.
 func (s *Schedule) sort() {
 	w := s.waiting
 	if orders[s.opt.Order].passes {

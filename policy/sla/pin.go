@@ -6,9 +6,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Pin closes the window of a waiting job to its present slot until Unpin opens
-// it again: while its owner has yet to say whether it wants what it was promised,
-// or counts on the nodes for something else. It reports whether there is one.
+// Pin closes the window of a waiting job to its present slot until Unpin opens it again:
+// while its owner has not yet said whether it wants what it was promised, or needs the
+// nodes for something else. It reports whether there is such a job.
 func (s *Schedule) Pin(id int64) bool {
 	j := s.jobs[id]
 	if j == nil || j.Running {
@@ -22,8 +22,8 @@ func (s *Schedule) Pin(id int64) bool {
 	return true
 }
 
-// Unpin opens the window of a waiting job as it was agreed on, and reports
-// whether there is one. It may be fixed at once: the next Advance tells.
+// Unpin opens the window of a waiting job as it was agreed, and reports whether there is
+// such a job. The window may be fixed again at once: the next Advance says so.
 func (s *Schedule) Unpin(id int64) bool {
 	j := s.jobs[id]
 	if j == nil || j.Running || j.Fixed {
@@ -40,9 +40,9 @@ func (s *Schedule) Unpin(id int64) bool {
 	return true
 }
 
-// Open gives a waiting job another window, which its present slot lies in, and
-// another x, as its owner has agreed elsewhere; it reports whether there is one.
-// The price is its owner's too.
+// Open gives a waiting job another window, which must contain its present slot, and
+// another x, as agreed with its owner elsewhere. The price is agreed there too. It reports
+// whether there is such a job.
 func (s *Schedule) Open(id int64, ready, due bourse.Time, fix int) bool {
 	j := s.jobs[id]
 	if j == nil || j.Running || ready > j.Start || due < j.End() {
@@ -53,15 +53,15 @@ func (s *Schedule) Open(id int64, ready, due bourse.Time, fix int) bool {
 	return s.Unpin(id)
 }
 
-// Move is a waiting job that stands in another slot than before.
+// Move says that a waiting job has another slot than before.
 type Move struct {
 	ID       int64
 	From, To bourse.Time // its start
 }
 
-// Moves returns, in the order in which they chose, who has been moved by the
-// trials since the last call, where Options.Track is set; one that was moved twice is there twice. The list
-// is good until the next change.
+// Moves returns which jobs the trials since the last call have moved, in the order in
+// which they chose, if Options.Track is set. A job that was moved twice is there twice.
+// The list is valid until the next change.
 func (s *Schedule) Moves() []Move {
 	list := s.moves
 	s.moves = s.moves[:0]

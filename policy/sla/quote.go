@@ -12,9 +12,9 @@ func (s *Schedule) Quote(a SLA) (Promise, bourse.Reason) {
 	return p.job.Promise, bourse.Reason{}
 }
 
-// Firm is what is free beside the work that will not move: what runs, and what
-// waits with a closed window. A newcomer for which it leaves no room has no
-// chance; one for which it does may have.
+// Firm is what is free beside the work that will not move: running jobs, and waiting ones
+// with a closed window. A newcomer that does not fit into it will be refused; one that
+// does may be accepted.
 func (s *Schedule) Firm() bourse.Profile {
 	p := s.busy.Clone()
 	for i := range s.waiting {

@@ -15,17 +15,17 @@ type Options struct {
 	Nodes    int
 	Order    Order        // in which waiting jobs choose their slots
 	Keys     func() int64 // Shuffle: draws a key from a seeded stream, one per waiting job and trial, quotes included
-	Replan   bool         // place everyone again when nodes come free early; kept only if all fit
+	Replan   bool         // when nodes become free early, place everyone again; kept only if all fit
 	Price    bourse.Price // base price per node-hour
 	Shares   pricing.Flexibility
 	MaxPhi   int        // the largest |phi| of an alternative or a shift, in thousandths, 0..MaxPhi
 	Waiting  int        // the most jobs that may wait; beyond, QueueFull. 1..MaxWaiting
 	Disclose Disclosure // what outsiders learn
-	Track    bool       // keep who was moved, for Moves
+	Track    bool       // record who was moved, for Moves
 }
 
-// MaxWaiting bounds Options.Waiting: a trial may look at each job as many times
-// as there are jobs.
+// MaxWaiting bounds Options.Waiting, because a trial may look at each job as many times as
+// there are jobs.
 const MaxWaiting = 100_000
 
 // Check says which option is out of range.
@@ -49,9 +49,9 @@ func (o *Options) Check() error {
 	return o.Shares.Check()
 }
 
-// Schedule is one group's timeline: what runs, and what waits with the slot that
-// it has at present. Its owner advances it and carries out the starts. It is not
-// safe for concurrent use.
+// Schedule is the timeline of one group: running jobs, and waiting ones with their present
+// slots. Its owner advances it and carries out the starts. It is not safe for concurrent
+// use.
 type Schedule struct {
 	opt     Options
 	now     bourse.Time
@@ -61,42 +61,42 @@ type Schedule struct {
 	waiting []place // in order as of the last trial
 
 	busy bourse.Profile // nodes less running work, from now on
-	all  bourse.Profile // and less the slots of those who wait
+	all  bourse.Profile // and less the slots of waiting jobs
 
 	nextStart bourse.Time // the earliest slot, Never if nothing waits
 	nextFix   bourse.Time // the earliest instant at which a window closes
 
 	t       trial
-	moves   []Move  // since they were asked for
+	moves   []Move  // since the last call of Moves
 	events  []Event // of the last Advance
 	pending []Event // since then
 }
 
-// job is what is known of an accepted SLA beside its place.
+// job is what is known of an accepted SLA apart from its place.
 type job struct {
 	Promise
 	agreed agreement
 }
 
-// agreement is the window that the parties agreed on last, and what it cost by
-// itself then. Fixing closes the window but not the agreement.
+// agreement is the window that the parties agreed on last, and its cost then, without
+// surcharges. Fixing closes the window but not the agreement.
 type agreement struct {
 	ready, due bourse.Time
 	cost       bourse.Credits
 }
 
-// place is a job on the timeline: what the trial looks at, close together.
+// place is a job on the timeline. What a trial looks at is close together.
 type place struct {
 	nodes  int
 	run    bourse.Duration // Te
 	ready  bourse.Time     // Tr
 	last   bourse.Time     // D - Te, the latest start
 	start  bourse.Time     // the slot it has, Never for a newcomer
-	next   bourse.Time     // the slot it would have, of the trial under way
+	next   bourse.Time     // the slot it would have by the present trial
 	key    int64           // of the order
 	number int64           // of arrival
 	fix    int             // x, NeverFix once the window has closed
-	late   bool            // of a trial: it takes the last slot that fits, not the first
+	late   bool            // in a trial: it takes the last slot that fits, not the first
 	job    *job
 }
 
@@ -117,8 +117,8 @@ func New(opt Options, now bourse.Time) (*Schedule, error) {
 // Now is the instant up to which the schedule was advanced.
 func (s *Schedule) Now() bourse.Time { return s.now }
 
-// Promise is an accepted SLA that waits or runs; ok is false if there is none
-// of that identity.
+// Promise returns the accepted SLA of an identity, which waits or runs; ok is false if
+// there is none.
 func (s *Schedule) Promise(id int64) (p Promise, ok bool) {
 	j := s.jobs[id]
 	if j == nil {
@@ -127,7 +127,7 @@ func (s *Schedule) Promise(id int64) (p Promise, ok bool) {
 	return j.Promise, true
 }
 
-// Promises lists what runs, by planned end, and then what waits, by slot.
+// Promises lists the running jobs by planned end, then the waiting ones by slot.
 func (s *Schedule) Promises() []Promise {
 	list := make([]Promise, 0, len(s.running)+len(s.waiting))
 	for i := range s.running {
@@ -145,7 +145,7 @@ func compareSlots(a, b place) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.number, b.number))
 }
 
-// EventKind says what came of a job.
+// EventKind says what happened to a job.
 type EventKind uint8
 
 const (
@@ -172,15 +172,15 @@ func (k *EventKind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Event is what time brings by itself.
+// Event is what happens to a job by the passing of time alone.
 type Event struct {
 	At   bourse.Time `json:"at"`
 	Kind EventKind   `json:"kind"`
 	ID   int64       `json:"id"`
 }
 
-// Next is the instant of the next event, Never if there is none; now if a change
-// has closed windows that no Advance has told of.
+// Next is the instant of the next event, Never if there is none. It is now if a change has
+// closed windows that Advance has not yet returned.
 func (s *Schedule) Next() bourse.Time {
 	if len(s.pending) > 0 {
 		return s.now
@@ -192,10 +192,9 @@ func (s *Schedule) Next() bourse.Time {
 	return t
 }
 
-// Advance brings the schedule to now, which must not lie before the last, and
-// returns what happened on the way in order of time; of one instant windows
-// close first, then work ends, then work starts. The list is good until the next
-// call.
+// Advance brings the schedule to now, which must not be before the last instant, and
+// returns what happened on the way, in order of time. Within one instant windows close
+// first, then work ends, then work starts. The list is valid until the next call.
 func (s *Schedule) Advance(now bourse.Time) []Event {
 	if now < s.now {
 		panic(fmt.Sprintf("sla: time runs backwards, from %v to %v", s.now, now))
@@ -233,7 +232,7 @@ func trim(p *bourse.Profile, t bourse.Time) {
 	*p = q
 }
 
-// startDue moves the waiting jobs whose slot has come to the running ones.
+// startDue starts the waiting jobs whose slot has come.
 func (s *Schedule) startDue(t bourse.Time) {
 	if s.nextStart > t {
 		return
@@ -263,9 +262,8 @@ func (s *Schedule) retire(i int) {
 	s.running = slices.Delete(s.running, i, i+1)
 }
 
-// closeDue closes the windows of the jobs that have waited for their share x of
-// the time from their submission to their present slot, and adds what happened
-// to list.
+// closeDue closes the windows of the jobs that have waited for their share x of the time
+// from submission to their present slot, and appends the events to list.
 func (s *Schedule) closeDue(list []Event, t bourse.Time) []Event {
 	for i := range s.waiting {
 		if p := &s.waiting[i]; p.fixAt() <= t {
@@ -297,7 +295,7 @@ func (s *Schedule) fix(p *place) {
 	}
 }
 
-// look finds what comes next of those who wait.
+// look finds what is due next among the waiting jobs.
 func (s *Schedule) look() {
 	s.nextStart, s.nextFix = bourse.Never, bourse.Never
 	for i := range s.waiting {
@@ -309,8 +307,8 @@ func (s *Schedule) look() {
 	}
 }
 
-// End tells that running work has ended now, before its time, and reports
-// whether it ran. With Replan the others may move up.
+// End says that running work has ended now, before its time, and reports whether it was
+// running. With Replan the others may move up.
 func (s *Schedule) End(id int64) bool {
 	j := s.jobs[id]
 	if j == nil || !j.Running {
@@ -350,6 +348,6 @@ func (s *Schedule) find(j *job) int {
 	return slices.IndexFunc(s.waiting, func(p place) bool { return p.job == j })
 }
 
-// Free is what is free as things stand, from now on: the slots that a site
-// shows. It must not be changed and is good until the next call.
+// Free is what is free from now on with the present slots: what a site shows. It must not
+// be changed, and is valid until the next call.
 func (s *Schedule) Free() bourse.Profile { return s.all }

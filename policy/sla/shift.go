@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// waits says why an SLA cannot be shifted, whatever the shift.
+// waits says why an SLA cannot be shifted at all.
 func waits(j *job, id int64) bourse.Reason {
 	switch {
 	case j == nil:
@@ -19,29 +19,28 @@ func waits(j *job, id int64) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// Shift is a way in for a newcomer that was refused: the window of one accepted
-// SLA moves by no more than it must, if its owner agrees, for a compensation.
+// Shift makes room for a newcomer that was refused: the window of one accepted SLA moves,
+// by no more than it must, if its owner agrees, for a compensation.
 type Shift struct {
 	ID           int64          `json:"id"`      // whose window moves
 	Version      int            `json:"version"` // of that SLA
-	Ready        bourse.Time    `json:"ready"`   // its window then
+	Ready        bourse.Time    `json:"ready"`   // its window after the shift
 	Due          bourse.Time    `json:"due"`
 	Compensation bourse.Credits `json:"compensation"` // from the site to the owner
 }
 
-// MaxShifts bounds the SLAs whose shift is tried for one newcomer: the first in
-// order of what their owners would get.
+// MaxShifts bounds the SLAs whose shift is tried for one newcomer. Those whose owners
+// would get the least are tried first.
 const MaxShifts = 100
 
-// Shifts lists, for a newcomer that was refused, the SLAs of which a shift by at
-// most phi (thousandths of their runtime, and the site's maximum) would let it
-// in, cheapest owner first, ties in order of arrival. Nobody is asked for whom
-// the site would pay more than the newcomer brings. Of each, the window moves
-// the shorter way, ties later. Nothing is changed; each SLA in the newcomer's
-// window costs two trials.
+// Shifts lists, for a newcomer that was refused, the SLAs that would make room for it if
+// they were shifted by at most phi, in thousandths of their runtime, and at most the site's
+// maximum. The cheapest owner comes first, ties in order of arrival. An owner who would
+// cost more than the newcomer brings is left out. Each window moves the shorter way; of
+// ties, later. Nothing is changed. Each SLA in the newcomer's window costs two trials.
 func (s *Schedule) Shifts(a SLA, phi int) []Shift { return s.ShiftsOf(a, phi, nil) }
 
-// ShiftsOf is Shifts of those whose owners may be asked; nil: of all.
+// ShiftsOf is Shifts for the SLAs whose owners may be asked; nil: for all.
 func (s *Schedule) ShiftsOf(a SLA, phi int, ask func(id int64) bool) []Shift {
 	if s.admit(&a).Refused() {
 		return nil
@@ -79,17 +78,17 @@ func (s *Schedule) ShiftsOf(a SLA, phi int, ask func(id int64) bool) []Shift {
 	return list
 }
 
-// compensation is what the owner of a job gets who agrees to a shift; no more
-// than has been paid.
+// compensation is what the owner of a job gets for a shift, at most what has been paid for
+// the job.
 func (s *Schedule) compensation(j *job) bourse.Credits {
 	return min(j.Price, s.opt.Shares.Shifted(j.agreed.cost))
 }
 
-// tryShift tries a newcomer in a line in which job q chooses last and may stand
-// outside its window by reach, earlier if that is negative, as near to it as it
-// can. It returns by how much q's window must move for that, the newcomer's place
-// and q's. What q finds depends on reach only in whether it finds anything, so a
-// shift that was offered is found again.
+// tryShift tries a newcomer in a line in which job q chooses last. q may leave its window
+// by up to reach, to earlier times if reach is negative, and stays as near to the window
+// as it can. It returns by how much q's window must move for that, and the indices of the
+// newcomer and of q. reach decides only whether q finds a slot, not which one, so a shift
+// that was offered is found again.
 func (s *Schedule) tryShift(p, q place, reach bourse.Duration) (by bourse.Duration, k, i int, ok bool) {
 	k = s.insert(p, q.job)
 	if q.late = reach < 0; q.late {
@@ -112,9 +111,9 @@ func (s *Schedule) tryShift(p, q place, reach bourse.Duration) (by bourse.Durati
 	return max(0, start.Add(q.run).Sub(q.job.Due)), k, i, true
 }
 
-// AdmitByShift accepts a newcomer by a shift that its owner has agreed to, or
-// refuses both and changes nothing: Stale if the owner's SLA has changed since,
-// NoWindow if the schedule has. The owner's version rises by one.
+// AdmitByShift accepts a newcomer by a shift to which its owner has agreed, or refuses both
+// and changes nothing: Stale if the owner's SLA has changed since, NoWindow if the schedule
+// has. The version of the owner's SLA rises by one.
 func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, bourse.Reason) {
 	if why := s.admit(&a); why.Refused() {
 		return Promise{}, why
@@ -152,8 +151,8 @@ func stale(j *job, version int) bourse.Reason {
 		Detail: fmt.Sprintf("SLA %d has version %d, not %d; ask again with the present one", j.SLA.ID, j.Version, version)}
 }
 
-// Break takes back an accepted SLA that the site cannot keep, and returns what
-// its user gets: all that was paid for it, and the penalty.
+// Break takes back an accepted SLA that the site cannot keep, and returns what its user
+// gets: all that was paid for it, and a penalty.
 func (s *Schedule) Break(id int64) (refund, penalty bourse.Credits, ok bool) {
 	j := s.jobs[id]
 	if j == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Size is one way to run a job: on so many nodes, for so long (Te).
+// Size is one way to run a job: a number of nodes and the runtime on them (Te).
 type Size struct {
 	Nodes   int             `json:"nodes"`
 	Runtime bourse.Duration `json:"runtime"`
@@ -37,10 +37,9 @@ func compareArea(a, b Size) int {
 	return cmp.Or(cmp.Compare(a.area(), b.area()), cmp.Compare(a.Nodes, b.Nodes))
 }
 
-// Amdahl returns the sizes from least to most nodes of a job that takes te on
-// the least, where serial thousandths of what it does on one node cannot be
-// divided: T(R) = te x (s + (1-s)/R) / (s + (1-s)/least), rounded up to the
-// millisecond.
+// Amdahl returns the sizes from least to most nodes of a job that takes te on the least. Of
+// its work on one node, serial thousandths cannot be parallelised: T(R) = te x (s + (1-s)/R)
+// / (s + (1-s)/least), rounded up to the millisecond.
 func Amdahl(least, most int, te bourse.Duration, serial int) ([]Size, error) {
 	if serial < 0 || serial > 1000 {
 		return nil, fmt.Errorf("amdahl = %v: must be a serial share between 0 and 1", bourse.Performance(serial))
@@ -53,9 +52,9 @@ func Amdahl(least, most int, te bourse.Duration, serial int) ([]Size, error) {
 	})
 }
 
-// Power returns the sizes from least to most nodes of a job that takes te on
-// the least and speeds up with a power of its nodes, in thousandths: T(R) = te x
-// (least/R)^power, rounded up to the millisecond.
+// Power returns the sizes from least to most nodes of a job that takes te on the least. It
+// speeds up with a power of its nodes, given in thousandths: T(R) = te x (least/R)^power,
+// rounded up to the millisecond.
 func Power(least, most int, te bourse.Duration, power int) ([]Size, error) {
 	if power < 0 || power > 1000 {
 		return nil, fmt.Errorf("power = %v: must be an exponent between 0 and 1", bourse.Performance(power))
@@ -68,7 +67,7 @@ func Power(least, most int, te bourse.Duration, power int) ([]Size, error) {
 	})
 }
 
-// sizes lists f over the nodes from least to most.
+// sizes lists the sizes from least to most nodes, with the runtimes of f.
 func sizes(least, most int, te bourse.Duration, f func(r int) bourse.Duration) ([]Size, error) {
 	switch {
 	case least < 1 || least > most || most > MaxNodes:
@@ -96,10 +95,9 @@ func scale(te bourse.Duration, up, down uint64) bourse.Duration {
 // one is 1 in the fixed point of root.
 const one = 1 << 62
 
-// root is (a/b)^(power/1000) for a <= b and power below 1000, in fixed point:
-// the product of the square roots, fourth roots and so on that the exponent has
-// in binary. It is whole-number arithmetic so that all machines agree, and does
-// not fall as a/b rises.
+// root is (a/b)^(power/1000) for a <= b and power below 1000, in fixed point. It is the
+// product of those square roots, fourth roots and so on whose bits the exponent has. It
+// uses whole numbers so that all machines agree, and does not fall as a/b rises.
 func root(a, b, power int) uint64 {
 	x, _ := bits.Div64(uint64(a)>>2, uint64(a)<<62, uint64(b)) // a/b
 	v, rest := uint64(one), uint64(power)

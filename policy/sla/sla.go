@@ -6,29 +6,29 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// SLA is what a user asks a site to promise. It never changes by itself; its
-// owner may agree to be shifted (see Shift).
+// SLA is what a user asks a site to promise. It never changes by itself; its owner may
+// agree to a shift (see Shift).
 type SLA struct {
 	ID       int64          `json:"id"` // unique among what a schedule holds
 	Submit   bourse.Time    `json:"submit"`
 	Sizes    []Size         `json:"sizes"` // Rmin..Rmax with their runtimes; one for a rigid job
-	Ready    bourse.Time    `json:"ready"` // Tr: it does not start before
+	Ready    bourse.Time    `json:"ready"` // Tr: it does not start earlier
 	Deadline bourse.Time    `json:"deadline"`
-	Budget   bourse.Credits `json:"budget"` // B: the most it may cost; NoBudget for any price
-	// Fix is x in thousandths: after that share of the wait from Submit to the
-	// slot, the window closes to the slot. 0: on acceptance; NeverFix: never.
+	Budget   bourse.Credits `json:"budget"` // B: the most that it may cost; NoBudget: any price
+	// Fix is x in thousandths: after that share of the wait from Submit to the slot, the
+	// window closes to the slot. 0: when it is accepted; NeverFix: never.
 	Fix int `json:"fix"`
-	// Threshold is the largest |phi| of an alternative that the user would look
-	// at, in thousandths; 0: none.
+	// Threshold is the largest |phi| of an alternative that the user would consider, in
+	// thousandths; 0: none.
 	Threshold int `json:"threshold,omitempty"`
-	// Earlier leaves out alternatives that begin later than wanted.
+	// Earlier leaves out alternatives that begin after the window.
 	Earlier bool `json:"earlier,omitempty"`
 }
 
 const (
 	// NeverFix leaves the window open until the job starts.
 	NeverFix = -1
-	// NoBudget is a budget that every price is within.
+	// NoBudget is a budget that covers every price.
 	NoBudget = bourse.MaxCredits
 	// MaxPhi bounds every phi: a hundred times the runtime, in thousandths.
 	MaxPhi = 100_000
@@ -39,18 +39,18 @@ func Strict(id int64, submit bourse.Time, z Size, start bourse.Time) SLA {
 	return Flexible(id, submit, z, start, start.Add(z.Runtime))
 }
 
-// ByDeadline is an SLA that may start at once and has ended by the deadline.
+// ByDeadline is an SLA that may start at once and must end by the deadline.
 func ByDeadline(id int64, submit bourse.Time, z Size, deadline bourse.Time) SLA {
 	return Flexible(id, submit, z, submit, deadline)
 }
 
-// Flexible is an SLA for some time between ready and deadline.
+// Flexible is an SLA for any slot between ready and deadline.
 func Flexible(id int64, submit bourse.Time, z Size, ready, deadline bourse.Time) SLA {
 	return SLA{ID: id, Submit: submit, Sizes: []Size{z}, Ready: ready, Deadline: deadline, Budget: NoBudget, Fix: NeverFix}
 }
 
-// ForLeg is the SLA of a leg asked for at an instant: a strict one, unless w
-// leaves its site a choice.
+// ForLeg is the SLA of a leg that is requested now: a strict one, unless w leaves its site
+// a choice.
 func ForLeg(id int64, now bourse.Time, l bourse.Leg, w bourse.Flex) SLA {
 	z := Size{Nodes: l.Nodes, Runtime: l.Duration()}
 	a := Strict(id, now, z, l.Start)
@@ -64,8 +64,8 @@ func ForLeg(id int64, now bourse.Time, l bourse.Leg, w bourse.Flex) SLA {
 	return a
 }
 
-// Check says what of the SLA makes no sense, whatever the site: an error names
-// the figures and what would be right.
+// Check says what of the SLA makes no sense at any site. The error names the figures and
+// what would be right.
 func (a *SLA) Check() error {
 	if err := checkSizes(a.Sizes); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a *SLA) Check() error {
 			return fmt.Errorf("%s %v: must be a time between %v and %v", t.name, t.at, -bourse.MaxTime, bourse.MaxTime)
 		}
 	}
-	quickest := a.Sizes[len(a.Sizes)-1].Runtime // runtimes do not grow
+	quickest := a.Sizes[len(a.Sizes)-1].Runtime // runtimes do not grow with the nodes
 	switch {
 	case a.Deadline < a.Ready.Add(quickest):
 		return fmt.Errorf("deadline %v is before ready %v + runtime %v = %v", a.Deadline, a.Ready, quickest, a.Ready.Add(quickest))
@@ -95,10 +95,10 @@ func (a *SLA) Check() error {
 // Promise is an accepted SLA as it stands.
 type Promise struct {
 	SLA     SLA            `json:"sla"`     // as submitted
-	Version int            `json:"version"` // from 1, one more with each change that the parties agreed
+	Version int            `json:"version"` // from 1; one more with each change that the parties agreed on
 	Ready   bourse.Time    `json:"ready"`   // the window as it stands: agreed, or fixed
 	Due     bourse.Time    `json:"due"`     // its deadline
-	Size    Size           `json:"size"`    // chosen among the SLA's
+	Size    Size           `json:"size"`    // one of the SLA's
 	Start   bourse.Time    `json:"start"`   // the slot; may still change within the window
 	Price   bourse.Credits `json:"price"`   // C, with all surcharges, discounts and compensations so far
 	Fixed   bool           `json:"fixed"`   // the window has closed to the slot

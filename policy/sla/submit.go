@@ -7,19 +7,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Submit asks for a promise. It fits, and then all slots change at once, or
+// Submit asks for a promise. Either the SLA fits, and then all slots change at once, or
 // there is a reason and nothing has changed:
 //
 //   - Invalid: the SLA makes no sense, as Check says
 //   - Conflict: its identity is in use
-//   - QueueFull: as many jobs wait as may
-//   - TooLarge: the group has not so many nodes
-//   - Expired: the deadline cannot be met any more, whatever else there is
+//   - QueueFull: Options.Waiting jobs wait already
+//   - TooLarge: the group does not have that many nodes
+//   - Expired: the deadline can no longer be met, even on free nodes
 //   - OverBudget: C > B, with both figures
 //   - NoWindow: the promised work leaves no slot
 //
-// Of the sizes of a moldable job it takes the least R x fmol(R) that fits, ties
-// fewest nodes; each size that does not fit costs a trial.
+// Of the sizes of a moldable job it takes the one with the least R x fmol(R) that fits; of
+// ties, the fewest nodes. Each size that does not fit costs a trial.
 func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
 	p, k, why := s.fit(&a)
 	if why.Refused() {
@@ -30,8 +30,8 @@ func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
 	return p.job.Promise, bourse.Reason{}
 }
 
-// fit finds the size of a newcomer that fits, and its place in the line of the
-// trial that says so; nothing has changed.
+// fit finds the size of a newcomer that fits, and its index in the line of the successful
+// trial. It changes nothing.
 func (s *Schedule) fit(a *SLA) (p place, k int, why bourse.Reason) {
 	if why := s.admit(a); why.Refused() {
 		return p, 0, why
@@ -77,8 +77,8 @@ func byArea(list []Size) []Size {
 	return list
 }
 
-// draft makes the place that a job of that size would have, without a slot, or
-// says why no trial is needed.
+// draft makes the place of a job of that size, still without a slot, or says why it is
+// refused without a trial.
 func (s *Schedule) draft(a *SLA, z Size) (place, bourse.Reason) {
 	if z.Nodes > s.opt.Nodes {
 		return place{}, bourse.Reason{Code: bourse.TooLarge,
@@ -102,22 +102,22 @@ func (s *Schedule) draft(a *SLA, z Size) (place, bourse.Reason) {
 	}, bourse.Reason{}
 }
 
-// Cost is C of a job of that size with that window: base x R x Te x (1 -
-// delta(phi)), phi what the window is longer than Te, over Te. A window that
-// opened before now is counted from now.
+// Cost is C of a job of that size with that window: base x R x Te x (1 - delta(phi)), where
+// phi is by how much the window is longer than Te, in units of Te. A window that opened
+// before now is counted from now.
 func (s *Schedule) Cost(z Size, ready, deadline bourse.Time) bourse.Credits {
 	slack := deadline.Sub(max(ready, s.now)) - z.Runtime
 	return s.opt.Shares.Price(s.opt.Price, z.Nodes, z.Runtime, slack)
 }
 
-// accept makes a job known, before its trial is committed.
+// accept adds a job before its trial is committed.
 func (s *Schedule) accept(j *job) {
 	s.arrival++
 	s.jobs[j.SLA.ID] = j
 }
 
-// noWindow says, after a trial that failed, what was asked and when as many
-// nodes are free as things stand.
+// noWindow says, after a trial that failed, what was requested, and when that many nodes
+// are free beside the present slots.
 func (s *Schedule) noWindow(p *place) bourse.Reason {
 	text := bourse.Say("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
 		max(p.ready, s.now), p.last, p.nodes, p.run)

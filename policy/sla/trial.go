@@ -2,23 +2,23 @@ package sla
 
 import "github.com/bourse-grid/bourse"
 
-// trial is the memory of one try, used again by the next. The line stands in
-// order of the policy; whoever has a place to give up keeps it in start until
-// the trial is accepted, so that a refusal has nothing to restore.
+// trial is the memory of one try, which the next try uses again. The line is in the
+// policy's order. A job's present slot stays in start until the trial is accepted, so a
+// refusal has nothing to restore.
 type trial struct {
 	line  []place
-	base  bourse.Profile // running work and what stands in front of k
-	work  bourse.Profile // base and what was placed from k on
+	base  bourse.Profile // running work and the jobs before k
+	work  bourse.Profile // base and the jobs placed from k on
 	swaps int            // of the last trial
 }
 
-// try places the newcomer at index k of the line and all behind it, each at the
-// first slot that fits. If a job behind the newcomer finds none, the two change
-// places, all between them keep the slots they had, and it goes on from there:
-// k only grows, so there are at most len(line)-1-k swaps. It returns the place
-// of the newcomer at the end; ok says that all fit, as their next slots tell.
+// try places the newcomer, at index k of the line, and all jobs behind it, each at the
+// first slot that fits. If a job behind the newcomer finds none, the two change places, all
+// between them keep the slots they had, and try goes on from there. k only grows, so there
+// are at most len(line)-1-k swaps. It returns the newcomer's index at the end. If ok, all
+// fit, at their next slots.
 //
-// gone is a slot in the profile of all that the line no longer has, nil if none.
+// gone is a slot in the profile of all work that the line no longer has; nil: none.
 func (s *Schedule) try(k int, gone *place) (at int, ok bool) {
 	t := &s.t
 	t.swaps = 0
@@ -40,8 +40,8 @@ func (s *Schedule) try(k int, gone *place) (at int, ok bool) {
 	}
 }
 
-// lay makes the base: running work and the slots of those in front of k, from
-// whichever side it is shorter.
+// lay makes the base, running work and the slots of the jobs before k, from whichever side
+// is shorter.
 func (s *Schedule) lay(k int, gone *place) {
 	t := &s.t
 	if k < len(t.line)-k {
@@ -63,9 +63,8 @@ func (s *Schedule) lay(k int, gone *place) {
 	}
 }
 
-// place gives those from k on their next slots by first fit on a copy of the
-// base, and returns the index of the first that does not fit, the length of the
-// line if all do.
+// place gives the jobs from k on their next slots by first fit on a copy of the base. It
+// returns the index of the first that does not fit, or the length of the line if all do.
 func (t *trial) place(k int, now bourse.Time) int {
 	t.work = append(t.work[:0], t.base...)
 	for i := k; i < len(t.line); i++ {
@@ -127,8 +126,8 @@ func lastFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration)
 	return bourse.Never
 }
 
-// insert makes the line out of the waiting jobs in order, but for one (nil:
-// none), and a newcomer, and returns the newcomer's index.
+// insert makes the line from the waiting jobs in order, except one (nil: none), and a
+// newcomer. It returns the newcomer's index.
 func (s *Schedule) insert(p place, but *job) int {
 	t := &s.t
 	s.sort()
@@ -152,7 +151,7 @@ func (s *Schedule) insert(p place, but *job) int {
 	return k
 }
 
-// commit makes the slots of a trial that succeeded from k on the present ones.
+// commit takes over the slots from k on of a trial that succeeded.
 func (s *Schedule) commit(k int) {
 	t := &s.t
 	for i := k; i < len(t.line); i++ {
@@ -169,22 +168,22 @@ func (s *Schedule) commit(k int) {
 	s.closeNow()
 }
 
-// closeNow closes the windows that a change of slots has made due; the next
-// Advance tells.
+// closeNow closes the windows that a change of slots has made due. The next Advance
+// returns the events.
 func (s *Schedule) closeNow() {
 	if s.nextFix <= s.now {
 		s.pending = s.closeDue(s.pending, s.now)
 	}
 }
 
-// moveUp is MoveUp, if the operator wants that.
+// moveUp is MoveUp if the operator has set Replan.
 func (s *Schedule) moveUp() {
 	if s.opt.Replan {
 		s.MoveUp()
 	}
 }
 
-// MoveUp places everyone who waits again, and keeps that only if all fit.
+// MoveUp places all waiting jobs again, and keeps the result only if all fit.
 func (s *Schedule) MoveUp() {
 	if len(s.waiting) == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// book is what a manager keeps. It is written to its disk at most every five seconds;
-// a crash leaves what was written last. Times in it are by the manager's clock.
+// book is what a manager keeps. It is written to disk at most every five seconds; a crash
+// leaves what was written last. Its times are by the manager's clock.
 type book struct {
 	reservations []*reservation // by name
 	jobs         []*job         // in order of submission
@@ -21,13 +21,13 @@ type reservation struct {
 	start, end bourse.Time
 	nodes      []string
 	users      []string
-	purge      bool        // it is deleted when it has begun and nobody uses it
-	idle       bourse.Time // since when nobody does; 0: somebody does, or it has not begun
+	purge      bool        // it is deleted if it has begun and is not used
+	idle       bourse.Time // since when it is not used; 0: it is used, or has not begun
 	ours       bool        // made by a command
 }
 
 type job struct {
-	id          uint64 // of no other submission, whatever becomes of the book
+	id          uint64 // unique among submissions, even if the book is lost
 	number      int
 	name, user  string
 	state       bourse.ManagedState
@@ -42,16 +42,16 @@ type job struct {
 	start, end  bourse.Time // 0: not yet
 	exit        int
 	signal      int
-	run         bourse.Duration // what its work takes if nobody ends it
-	status      int             // with which it ends then
-	issued      bourse.Time     // of the world: when the command was
-	late        bool            // the command was done when its driver had given it up
+	run         bourse.Duration // how long its work takes if nobody ends it
+	status      int             // the exit status then
+	issued      bourse.Time     // when the command was given, by the world's time
+	late        bool            // the command was carried out after its driver had given it up
 	ours        bool
-	work        *Run // since it has begun
+	work        *Run // set once it has begun
 }
 
-// clone is a copy that shares nothing that changes but the work on the nodes, which no
-// crash of the manager undoes.
+// clone returns a copy that shares only the work on the nodes, which no crash of the manager
+// undoes.
 func (b *book) clone() book {
 	c := book{number: b.number}
 	for _, r := range b.reservations {
@@ -66,7 +66,7 @@ func (b *book) clone() book {
 	return c
 }
 
-// find is the reservation of a name, nil if there is none.
+// find returns the reservation of a name, nil if there is none.
 func (b *book) find(name string) *reservation {
 	for _, r := range b.reservations {
 		if r.name == name {
@@ -76,7 +76,7 @@ func (b *book) find(name string) *reservation {
 	return nil
 }
 
-// named lists the jobs of a name; of a number and submit too, where they are known.
+// named lists the jobs of a name, and of a number and submission if these are known.
 func (b *book) named(name, number string, submit bourse.Time) []*job {
 	var list []*job
 	for _, j := range b.jobs {
@@ -87,7 +87,7 @@ func (b *book) named(name, number string, submit bourse.Time) []*job {
 	return list
 }
 
-// put takes a reservation in.
+// put adds a reservation.
 func (b *book) put(r *reservation) {
 	i, _ := slices.BinarySearchFunc(b.reservations, r.name, func(x *reservation, name string) int {
 		if x.name < name {
@@ -98,13 +98,13 @@ func (b *book) put(r *reservation) {
 	b.reservations = slices.Insert(b.reservations, i, r)
 }
 
-// drop takes a reservation out; a job that waits for it stays, and never starts.
+// drop removes a reservation. A job that waits for it stays, and never starts.
 func (b *book) drop(r *reservation) {
 	b.reservations = slices.DeleteFunc(b.reservations, func(x *reservation) bool { return x == r })
 }
 
-// overlapping is a reservation other than one that has a node in common with nodes in
-// a time, nil if there is none.
+// overlapping returns a reservation, other than the one given, that takes one of some nodes
+// in an interval; nil if there is none.
 func (b *book) overlapping(nodes []string, start, end bourse.Time, other *reservation) *reservation {
 	for _, r := range b.reservations {
 		if r != other && r.start < end && start < r.end && common(r.nodes, nodes) {
@@ -118,7 +118,7 @@ func common(a, b []string) bool {
 	return slices.ContainsFunc(a, func(n string) bool { return slices.Contains(b, n) })
 }
 
-// planned is when work ends by the limit of its job, as the book has it.
+// planned is when work ends by the limit of its job in the book.
 func (b *book) planned(w *Run) bourse.Time {
 	for _, j := range b.jobs {
 		if j.work == w {
@@ -147,7 +147,7 @@ func byPriority(a, b *job) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.id, b.id))
 }
 
-// planned is when a job that waits is to start, if it says.
+// planned is when a waiting job is to start, if that is known.
 func (j *job) planned() bourse.Time {
 	if j.state == bourse.ManagedPending {
 		return j.begin

@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// clock is the time of the world, what is to happen at an instant of that, and the
-// manager's own time, which is off by the skew.
+// clock has the time of the world, the tasks that are due at its instants, and the manager's
+// own time, which is off by the skew.
 type clock struct {
 	now   bourse.Time
 	skew  bourse.Duration
@@ -22,7 +22,7 @@ type task struct {
 	do  func()
 }
 
-// after has something happen after a while.
+// after schedules a task after a while.
 func (c *clock) after(d bourse.Duration, do func()) {
 	c.seq++
 	t := task{c.now.Add(d), c.seq, do}
@@ -33,7 +33,7 @@ func (c *clock) after(d bourse.Duration, do func()) {
 	c.tasks = slices.Insert(c.tasks, i, t)
 }
 
-// reach does what was to happen by now.
+// reach does the tasks that are due by now.
 func (c *clock) reach() {
 	for len(c.tasks) > 0 && c.tasks[0].at <= c.now {
 		t := c.tasks[0]
@@ -42,7 +42,7 @@ func (c *clock) reach() {
 	}
 }
 
-// own is the time that the manager has itself, and world the world's when its clock
-// shows an instant.
+// own is the manager's own time. world is the world's time when the manager's clock shows an
+// instant.
 func (c *clock) own() bourse.Time                 { return c.now.Add(c.skew) }
 func (c *clock) world(at bourse.Time) bourse.Time { return at.Add(-c.skew) }

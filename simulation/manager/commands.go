@@ -7,13 +7,13 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// commands are what the driver can have the manager do, and what it looks up there
-// before: it goes by names.
+// commands carries out what the driver can tell the manager to do, and what it looks up
+// there before. It finds things by their names.
 type commands struct {
 	*queue
 }
 
-// do does what a command says, and tells what the manager would.
+// do carries out a command, and answers as the manager would.
 func (m *commands) do(x asked, late bool) agents.CommandDone {
 	var why bourse.Reason
 	switch c := x.Command; {
@@ -38,14 +38,14 @@ func (m *commands) do(x asked, late bool) agents.CommandDone {
 	return agents.CommandDone{Outcome: agents.Done}
 }
 
-// seconds is a window as managers take it: in whole seconds.
+// seconds rounds a window as managers do: to whole seconds.
 func seconds(start, end bourse.Time) (bourse.Time, bourse.Time) {
 	const s = bourse.Time(bourse.Second)
 	return start / s * s, end / s * s
 }
 
-// reserve creates a reservation for the holder. The same once more is refused like any
-// other that overlaps.
+// reserve creates a reservation for the holder. The same one again is refused as any other
+// that overlaps.
 func (m *commands) reserve(c agents.Command) bourse.Reason {
 	start, end := seconds(c.Start, c.End)
 	if len(c.Nodes) == 0 || end <= m.own() {
@@ -68,7 +68,7 @@ func (m *commands) reserve(c agents.Command) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// assign gives a reservation to who is to use it.
+// assign gives a reservation to the account that is to use it.
 func (m *commands) assign(c agents.Command) bourse.Reason {
 	r := m.book.find(c.Name)
 	if r == nil {
@@ -82,9 +82,9 @@ func (m *commands) assign(c agents.Command) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// run submits the work, unless the driver finds that it is there, or has begun: the
-// manager shows the one, and the mark that work leaves as it begins the other, however
-// long ago. It has looked before a submission that is done late.
+// run submits the work, unless the driver finds that it is there or has begun. The manager
+// shows the first, and the mark that work leaves as it begins shows the second, however
+// long ago. For a submission that is carried out late the driver has looked before.
 func (m *commands) run(x asked, late bool) bourse.Reason {
 	c := x.Command
 	if c.Work == nil {
@@ -124,7 +124,7 @@ func (m *commands) run(x asked, late bool) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// beginAtOnce is what a machine does with work: it asks nobody if its nodes are free.
+// beginAtOnce begins work as a machine does, without asking whether its nodes are free.
 func (m *commands) beginAtOnce(j *job, c agents.Command) bourse.Reason {
 	for _, name := range c.Nodes {
 		if n := m.nodes.find(name); n == nil || n.state == bourse.NodeDown {
@@ -136,7 +136,7 @@ func (m *commands) beginAtOnce(j *job, c agents.Command) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// endJobs ends the work of a command's name.
+// endJobs ends the jobs of a command's name.
 func (m *commands) endJobs(c agents.Command) bourse.Reason {
 	for _, j := range m.book.named(c.Name, c.Number, c.Submit) {
 		if !j.ours && j.state != bourse.ManagedEnded {
@@ -167,8 +167,8 @@ func (m *commands) remove(c agents.Command) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// draft is what a job's work does when nobody ends it: most take a part of their
-// window, some fail at once, some overrun it.
+// draft draws what a job's work does if nobody ends it: most work takes a part of its window,
+// some fails at once, some overruns the window.
 func (m *commands) draft(j *job, window bourse.Duration) {
 	r := stream(m.opt.Seed, "work "+j.name)
 	share := func(lo, hi int64) bourse.Duration {

@@ -7,38 +7,38 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// controller is the manager's process: it keeps the book, writes it to its disk, dies
-// and begins anew, and takes note of what becomes of the work on the nodes.
+// controller is the manager's process. It keeps the book, writes it to disk, dies and
+// restarts, and records what becomes of the work on the nodes.
 type controller struct {
 	*clock
 	opt   *Options
 	truth *truth
 	nodes *nodes
-	calls *rand.Rand // of how long calls take, and work that is told to end
+	calls *rand.Rand // for how long calls take, and work that is told to end
 
 	book    book // what it keeps
-	saved   book // what a crash leaves of that
+	saved   book // what a crash leaves of it
 	savedAt bourse.Time
-	dirty   bool        // book has what saved has not
-	stale   bool        // something has changed that may let a job start
-	upAt    bourse.Time // not before then does it answer; 0: it is up
-	hangs   bourse.Time // until then its disk takes nothing
+	dirty   bool        // book differs from saved
+	stale   bool        // something has changed that may allow a job to start
+	upAt    bourse.Time // it does not answer before this; 0: it is up
+	hangs   bourse.Time // its disk takes nothing until this
 	forgot  bool        // it has lost jobs
-	// aimed says how long it is down when it crashes at the next such moment; 0: it
-	// does not.
+	// aimed says how long it is down if it crashes at the next such moment; 0: it does
+	// not crash.
 	aimed [moments]bourse.Duration
 }
 
 // up reports whether the manager answers.
 func (c *controller) up() bool { return c.now >= c.upAt }
 
-// changed takes note that the book is not what is on disk.
+// changed records that the book differs from what is on disk.
 func (c *controller) changed() { c.dirty, c.stale = true, true }
 
 // save writes the book.
 func (c *controller) save() { c.saved, c.savedAt, c.dirty = c.book.clone(), c.now, false }
 
-// at has the manager crash after a while if that moment was aimed at.
+// at crashes the manager after a while, if a crash is aimed at that moment.
 func (c *controller) at(x moment, most bourse.Duration) {
 	if down := c.aimed[x]; down > 0 && c.opt.Reserves {
 		c.aimed[x] = 0
@@ -46,7 +46,7 @@ func (c *controller) at(x moment, most bourse.Duration) {
 	}
 }
 
-// hang has the disk take nothing for a while.
+// hang lets the disk take nothing for a while.
 func (c *controller) hang() {
 	c.hangs = c.now.Add(hangs)
 	c.truth.trouble(c.hangs)
@@ -57,9 +57,9 @@ func (c *controller) written(j *job) bool {
 	return slices.ContainsFunc(c.saved.jobs, func(s *job) bool { return s.id == j.id })
 }
 
-// crash ends the manager's process and begins it anew after a while with the book on its
-// disk. Work goes on; what has ended meanwhile is found out then, and work that the book
-// does not know is killed. A machine without a manager begins anew itself: it forgets
+// crash ends the manager's process, and restarts it after a while with the book on its disk.
+// Work goes on. At the restart the manager finds out what has ended meanwhile, and kills
+// work that the book does not know. A machine without a manager restarts itself: it forgets
 // nothing, and its work is gone.
 func (c *controller) crash(down bourse.Duration) {
 	if !c.up() {
@@ -82,7 +82,7 @@ func (c *controller) crash(down bourse.Duration) {
 	c.after(down, c.restart)
 }
 
-// restart begins with the book that is on the disk.
+// restart begins with the book on the disk.
 func (c *controller) restart() {
 	known := map[*Run]bool{}
 	for _, j := range c.book.jobs {
@@ -111,7 +111,7 @@ func (c *controller) endWork() {
 	}
 }
 
-// finish ends work now, and has the book know if there is somebody to write it.
+// finish ends work now, and records that in the book if the manager is up.
 func (c *controller) finish(w *Run, signal int) {
 	c.nodes.over(w, signal)
 	if !c.up() {
@@ -124,7 +124,7 @@ func (c *controller) finish(w *Run, signal int) {
 	}
 }
 
-// ended has the book know that a job's work is over.
+// ended records in the book that a job's work is over.
 func (c *controller) ended(j *job) {
 	j.state, j.end, j.exit, j.signal = bourse.ManagedEnded, c.own(), j.work.Exit, j.work.Signal
 	if j.why == "" && j.exit != 0 {
@@ -133,7 +133,7 @@ func (c *controller) ended(j *job) {
 	c.changed()
 }
 
-// stop has a running job end: at once, or within the time that it has to clean up.
+// stop ends a running job, at once or within its time to clean up.
 func (c *controller) stop(j *job, why string) {
 	w := j.work
 	if j.state != bourse.ManagedRunning || w == nil || w.stopped || w.Over > 0 {
@@ -153,7 +153,7 @@ func (c *controller) stop(j *job, why string) {
 	c.changed()
 }
 
-// cancel ends a job that waits, and has one that runs end.
+// cancel ends a waiting job at once, and tells a running one to end.
 func (c *controller) cancel(j *job, why string) {
 	switch j.state {
 	case bourse.ManagedPending, bourse.ManagedHeld:

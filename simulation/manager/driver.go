@@ -7,15 +7,15 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// driver is the process between the cluster and the manager: it carries out one command
+// driver is the process between the cluster and the manager. It carries out one command
 // after the other, takes looks, and remembers nothing.
 type driver struct {
 	*commands
 	faults *faults
 	looks  *looks
 	out    *agents.Outbox
-	line   []asked // commands that wait; the first is in hand
-	life   int     // counts those of the process
+	line   []asked // commands that wait; the first is being carried out
+	life   int     // the number of the life of its process
 }
 
 // asked is a command that waits for the driver.
@@ -25,7 +25,7 @@ type asked struct {
 	at bourse.Time
 }
 
-// ask hands the driver a command: it carries out one after the other.
+// ask gives the driver a command, which waits for those before it.
 func (dr *driver) ask(from agents.ID, c agents.Command) {
 	dr.line = append(dr.line, asked{from, c, dr.now})
 	if len(dr.line) == 1 {
@@ -45,7 +45,7 @@ func (dr *driver) call() {
 		took = within(dr.calls, bourse.Minute/2, most)
 		dr.truth.trouble(dr.now.Add(took))
 	}
-	if took > Slowest { // the driver gives it up, and it is done all the same
+	if took > Slowest { // the driver gives it up, and it is carried out all the same
 		dr.after(Slowest, func() { dr.answer(x, life, silent) })
 		dr.after(took, func() { dr.late(x) })
 		return
@@ -60,17 +60,17 @@ func (dr *driver) call() {
 	})
 }
 
-// silent is what the driver says of a command when the manager says nothing.
+// silent is the answer of the driver if the manager does not answer.
 var silent = agents.CommandDone{Outcome: agents.Failure, Reason: bourse.Reason{Code: bourse.NoCluster, Detail: "no answer in time"}}
 
-// late does a command that its driver has given up.
+// late carries out a command that its driver has given up.
 func (dr *driver) late(x asked) {
 	if dr.up() {
 		dr.do(x, true)
 	}
 }
 
-// answer ends the first command of the line, if its driver lives to hear it.
+// answer ends the first command of the line, if the driver that asked still lives.
 func (dr *driver) answer(x asked, life int, d agents.CommandDone) {
 	if dr.life != life {
 		return
@@ -88,8 +88,8 @@ func (dr *driver) answer(x asked, life int, d agents.CommandDone) {
 	}
 }
 
-// carryOut does a command, or what goes wrong instead. An answer without an outcome is
-// one that is lost.
+// carryOut carries out a command, or does what goes wrong instead. An answer without an
+// outcome is lost.
 func (dr *driver) carryOut(x asked) agents.CommandDone {
 	switch {
 	case !dr.up():
@@ -124,14 +124,14 @@ func (dr *driver) carryOut(x asked) agents.CommandDone {
 	return d
 }
 
-// died is the end of the driver's process: what waits is forgotten, what is in
-// hand goes on, and nobody hears what comes of it.
+// died is the end of the driver's process: waiting commands are forgotten; the present one
+// goes on, and nobody hears what comes of it.
 func (dr *driver) died() {
 	dr.life++
 	dr.line = nil
 }
 
-// look answers what the manager has to say of itself.
+// look answers a look.
 func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 	life := dr.life
 	dr.after(within(dr.calls, 40, 300), func() {
@@ -145,7 +145,7 @@ func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 			if dr.looks.unwritten() {
 				dr.at(shown, 1)
 			}
-		case dr.calls.IntN(2) == 0 && len(dr.looks.past) > 2: // it was asked for before
+		case dr.calls.IntN(2) == 0 && len(dr.looks.past) > 2: // an earlier look is shown
 			answer.Look = dr.looks.past[dr.calls.IntN(len(dr.looks.past)-2)]
 			dr.truth.trouble(dr.now)
 		default: // it comes late
@@ -161,7 +161,7 @@ func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 	})
 }
 
-// output answers what work has printed: a line for its begin and one for its end.
+// output answers with the output of work: a line for its begin and one for its end.
 func (dr *driver) output(from agents.ID, q agents.OutputRequest) {
 	life := dr.life
 	dr.after(within(dr.calls, 40, 300), func() {

@@ -9,18 +9,18 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// The kinds of what goes wrong. Those up to EchoedCreate last, and strike a share of what is
-// asked meanwhile.
+// The kinds of faults. Those up to EchoedCreate last for a time, and strike a share of what
+// is asked meanwhile.
 const (
-	LostAnswer     sim.Kind = "lost-answer"     // a command is done, and its answer lost
-	LateCommand    sim.Kind = "late-command"    // it is done when its driver has given it up
+	LostAnswer     sim.Kind = "lost-answer"     // a command is carried out, and its answer is lost
+	LateCommand    sim.Kind = "late-command"    // it is carried out after its driver has given it up
 	RefusedCommand sim.Kind = "refused-command" // it is refused
 	SlowCommand    sim.Kind = "slow-command"    // it takes minutes
-	OldLook        sim.Kind = "old-look"        // a look was taken minutes ago when it is heard
-	EchoedCreate   sim.Kind = "echoed-create"   // a reservation is created, said once more, and denied: it overlaps itself
+	OldLook        sim.Kind = "old-look"        // a look is minutes old when it arrives
+	EchoedCreate   sim.Kind = "echoed-create"   // a reservation is created twice, and the second is denied: it overlaps itself
 
-	ManagerRestart sim.Kind = "manager-restart" // the manager is killed, and begins anew
-	ManagerForgot  sim.Kind = "manager-forgot"  // and has lost what it had acknowledged
+	ManagerRestart sim.Kind = "manager-restart" // the manager is killed, and restarts
+	ManagerForgot  sim.Kind = "manager-forgot"  // it restarts without what it had acknowledged last
 	ClockSkew      sim.Kind = "clock-skew"      // its clock is some seconds off
 
 	NodeDrained sim.Kind = "node-drained" // a node takes nothing new
@@ -28,15 +28,15 @@ const (
 	NodeRenamed sim.Kind = "node-renamed" // a node has another name
 	NodeUnknown sim.Kind = "node-unknown" // the manager has not heard of a node for a while
 
-	AdminDelete  sim.Kind = "admin-delete"        // an administrator deletes a reservation of ours
+	AdminDelete  sim.Kind = "admin-delete"        // an administrator deletes one of our reservations
 	AdminMove    sim.Kind = "admin-move"          // moves one
-	AdminCancel  sim.Kind = "admin-cancel"        // cancels a job of ours
+	AdminCancel  sim.Kind = "admin-cancel"        // cancels one of our jobs
 	AdminHold    sim.Kind = "admin-hold"          // holds one
 	AdminRequeue sim.Kind = "admin-requeue"       // has a local job run again
 	Foreign      sim.Kind = "foreign-reservation" // reserves nodes for others
-	Preempted    sim.Kind = "job-preempted"       // a job of ours gives way
+	Preempted    sim.Kind = "job-preempted"       // one of our jobs gives way
 
-	WorkFailed  sim.Kind = "work-failed"  // a job of ours fails
+	WorkFailed  sim.Kind = "work-failed"  // one of our jobs fails
 	WorkOverrun sim.Kind = "work-overrun" // it goes on beyond its window
 )
 
@@ -46,10 +46,10 @@ func Kinds() []sim.Kind {
 		NodeDrained, NodeDown, NodeRenamed, NodeUnknown, AdminDelete, AdminMove, AdminCancel, AdminHold, AdminRequeue, Foreign, Preempted, WorkFailed, WorkOverrun}
 }
 
-// Follows reports whether a kind is never drawn: it comes of others, or of the work.
+// Follows reports whether a kind is never drawn, because it comes of others, or of the work.
 func Follows(k sim.Kind) bool { return k == ManagerForgot || k == WorkFailed || k == WorkOverrun }
 
-// Strike has a fault happen to a manager. The world sends it.
+// Strike makes a fault happen to a manager. The world sends it.
 type Strike struct {
 	Is    sim.Kind
 	For   bourse.Duration
@@ -58,8 +58,7 @@ type Strike struct {
 	Salt  uint64
 }
 
-// DriverDied says that the process of the driver has ended, and Heal that all faults
-// have.
+// DriverDied says that the process of the driver has ended, Heal that all faults have.
 type (
 	DriverDied struct{}
 	Heal       struct{}
@@ -82,13 +81,13 @@ type episode struct {
 	draw  *rand.Rand
 }
 
-// faults are those that a manager is under, and what an administrator does.
+// faults has the present faults of a manager, and does what an administrator does.
 type faults struct {
 	*controller
 	episodes []episode
 }
 
-// moment is what the manager has just done when a crash strikes it that is aimed.
+// moment is what the manager has just done when an aimed crash strikes it.
 type moment uint8
 
 const (
@@ -101,14 +100,14 @@ const (
 	moments
 )
 
-// hangs is how long the disk of a manager takes nothing that is to crash when work has
-// begun, and short how long it is down at most if that work could be submitted again.
+// hangs is how long the disk takes nothing before an aimed crash at the begin of work. short
+// is how long the manager is then down at most, if the work could be submitted again.
 const (
 	hangs = 8 * bourse.Minute
 	short = 20 * bourse.Second
 )
 
-// strikes reports whether an episode of a kind strikes what is asked now.
+// strikes reports whether an episode of that kind strikes what is asked now.
 func (f *faults) strikes(k sim.Kind) bool {
 	hit := false
 	for _, e := range f.episodes {
@@ -122,7 +121,7 @@ func (f *faults) strikes(k sim.Kind) bool {
 	return hit
 }
 
-// strike has a fault happen.
+// strike makes a fault happen.
 func (f *faults) strike(s Strike) {
 	f.truth.trouble(f.now)
 	r := rand.New(rand.NewPCG(f.opt.Seed, s.Salt))
@@ -156,11 +155,10 @@ func (f *faults) strike(s Strike) {
 	f.stale = true
 }
 
-// turn sets the manager's clock. It never runs back to the reader of the book: what
-// stands there stays as it is.
+// turn sets the manager's clock. The times in the book stay as they are.
 func (f *faults) turn(skew bourse.Duration) { f.skew, f.stale = skew, true }
 
-// lose has a node fail, be drained or be renamed for a time.
+// lose lets a node fail, be drained or be renamed for a time.
 func (f *faults) lose(s Strike, r *rand.Rand) {
 	n, _ := pick(r, f.nodes.list)
 	if n.state != bourse.NodeUp || n.name != n.first || !f.opt.Reserves {
@@ -196,7 +194,7 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 	f.after(s.For, func() { n.state, n.name, n.unfit, f.stale = bourse.NodeUp, n.first, 0, true })
 }
 
-// act has an administrator, or the policy of the site, do something by hand. It reports
+// act does something that an administrator, or the policy of the site, does. It reports
 // whether there was anything to do it to.
 func (f *faults) act(s Strike, r *rand.Rand) bool {
 	switch s.Is {
@@ -237,7 +235,7 @@ func (f *faults) act(s Strike, r *rand.Rand) bool {
 	return false
 }
 
-// lying lists the reservations of ours whose time it is, and that no work is in.
+// lying lists our reservations whose time has begun and that have no work.
 func (f *faults) lying() []*reservation {
 	now := f.own()
 	return slices.DeleteFunc(f.book.reservationsOfOurs(), func(r *reservation) bool {
@@ -245,7 +243,7 @@ func (f *faults) lying() []*reservation {
 	})
 }
 
-// meddle cancels, holds or preempts a job of ours.
+// meddle cancels, holds or preempts one of our jobs.
 func (f *faults) meddle(k sim.Kind, r *rand.Rand) bool {
 	live := map[sim.Kind]func(*job) bool{
 		AdminCancel: func(j *job) bool { return j.state != bourse.ManagedEnded },
@@ -268,7 +266,7 @@ func (f *faults) meddle(k sim.Kind, r *rand.Rand) bool {
 	return true
 }
 
-// move has a reservation lie at another time, or on another node.
+// move moves a reservation to another time, or to another node.
 func (f *faults) move(x *reservation, r *rand.Rand) bool {
 	y := *x
 	if by := within(r, -20*bourse.Minute, 20*bourse.Minute) / bourse.Second * bourse.Second; r.IntN(2) == 0 && by != 0 {
@@ -310,13 +308,13 @@ func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
 	}
 	r.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 	f.seq++
-	name := []string{"maint_", "bourse.maint_"}[r.IntN(2)] + strconv.FormatUint(f.seq, 10) // one that only begins like ours is theirs too
+	name := []string{"maint_", "bourse.maint_"}[r.IntN(2)] + strconv.FormatUint(f.seq, 10) // a name that only begins like ours is not ours
 	f.book.put(&reservation{name: name, start: start, end: end, nodes: nodes[:(len(nodes)+1)/2], users: []string{"root"}})
 	f.changed()
 	return true
 }
 
-// heal ends all that is wrong.
+// heal ends all faults.
 func (f *faults) heal() {
 	f.episodes, f.aimed, f.hangs = nil, [moments]bourse.Duration{}, 0
 	for _, n := range f.nodes.list {
@@ -325,7 +323,7 @@ func (f *faults) heal() {
 	f.turn(f.opt.Skew)
 }
 
-// pick draws one of a list; false if it is empty.
+// pick draws an element of a list; false if it is empty.
 func pick[E any](r *rand.Rand, list []E) (e E, ok bool) {
 	if len(list) == 0 {
 		return e, false

@@ -6,16 +6,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// looks are what the manager shows of itself, and has shown.
+// looks makes the looks of the manager, and keeps past ones.
 type looks struct {
 	*controller
 	past []*bourse.Look
 }
 
-// keptLooks is how many looks of the past there are, one a sweep.
+// keptLooks is how many past looks are kept, one for each sweep.
 const keptLooks = 8
 
-// unwritten reports whether there is a job of ours that a crash would lose.
+// unwritten reports whether a crash would lose one of our jobs.
 func (s *looks) unwritten() bool {
 	return s.dirty && slices.ContainsFunc(s.book.jobs, func(j *job) bool {
 		return j.ours && !s.written(j)

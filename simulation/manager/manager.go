@@ -12,48 +12,48 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Options say what a manager looks after.
+// Options say what a manager manages, and how.
 type Options struct {
 	Partitions []Partition
-	// Reserves says that it keeps reservations and a queue. One that does not begins
-	// what it is told to at once, and keeps what has ended for ever.
+	// Reserves says that it keeps reservations and a queue. Otherwise it begins what it
+	// is told to at once, and keeps what has ended for ever.
 	Reserves bool
-	Holder   string          // whom a reservation is created for
+	Holder   string          // the account that reservations are created for
 	Policy   backfill.Policy // of the local queue
 	Seed     uint64          // of all its draws
 	Skew     bourse.Duration // of its clock, ahead of the world's
-	Account  string          // that some local jobs run as; "": none of them
-	Resubmit bool            // users hand in at once what a crash has lost
-	// MinJobAge is how long it knows a job that has ended; 0: five minutes.
+	Account  string          // as which some local jobs run; "": none
+	Resubmit bool            // users submit again at once what a crash has lost
+	// MinJobAge is how long it remembers a job that has ended; 0: five minutes.
 	MinJobAge bourse.Duration
 }
 
-// Partition is a group of alike nodes with the local jobs that are submitted to it, in
-// order of submit.
+// Partition is a group of nodes that are alike, with the local jobs that are submitted to
+// it, in order of submission.
 type Partition struct {
 	Name  string
 	Nodes []string
 	Jobs  []bourse.LocalJob
 }
 
-// Times of a manager, as they are Slurm's by default or were measured on it.
+// Times of a manager: Slurm's defaults, or measured on Slurm.
 const (
-	saveEvery = 5 * bourse.Second  // between two writes of its state: what a crash loses
+	saveEvery = 5 * bourse.Second  // between two writes of its state: a crash loses as much
 	sweep     = 30 * bourse.Second // between two looks at limits and ends
-	idlePurge = 5 * bourse.Minute  // after which an unused reservation of the holder is deleted
+	idlePurge = 5 * bourse.Minute  // then an unused reservation of the holder is deleted
 	killWait  = 30 * bourse.Second // from SIGTERM to SIGKILL
-	callLimit = 20 * bourse.Second // after which the driver gives a call up
+	callLimit = 20 * bourse.Second // then the driver gives up a call
 )
 
-// Slowest is how long a command may take until it is answered, or is said to have
-// failed; Latest how long after that it may still take effect.
+// Slowest is how long a command may take until it is answered or said to have failed. Latest
+// is how long after that it may still take effect.
 const (
 	Slowest = 90 * bourse.Second
 	Latest  = 2 * bourse.Minute
 )
 
-// Manager is the simulated resource manager with its driver: an agent that hands each
-// message to the part that it is for.
+// Manager is the simulated resource manager with its driver: an agent that passes each
+// message to its part.
 type Manager struct {
 	clock      *clock
 	truth      *truth
@@ -88,7 +88,7 @@ func New(opt Options) *Manager {
 		driver: &driver{commands: &commands{q}, faults: f, looks: l}}
 }
 
-// stream is the source of draws of one purpose.
+// stream is the source of draws for one purpose.
 func stream(seed uint64, purpose string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))
@@ -100,7 +100,7 @@ func within(r *rand.Rand, lo, hi bourse.Duration) bourse.Duration {
 	return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1))
 }
 
-// Step hands the manager one message.
+// Step gives the manager one message.
 func (m *Manager) Step(now bourse.Time, from agents.ID, msg agents.Message, out *agents.Outbox) {
 	m.clock.now, m.driver.out = now, out
 	if now >= m.next {
@@ -131,7 +131,7 @@ func (m *Manager) Step(now bourse.Time, from agents.ID, msg agents.Message, out 
 	}
 }
 
-// live does what is due by now, in an order of its own.
+// live does what is due by now, in a fixed order.
 func (m *Manager) live() {
 	c, q := m.controller, m.queue
 	m.clock.reach()

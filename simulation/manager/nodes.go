@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// nodes are those of a manager with the work that is on them, whatever its book says.
+// nodes has the nodes of a manager with the work on them, whatever the book says.
 type nodes struct {
 	*clock
 	truth *truth
@@ -16,14 +16,14 @@ type nodes struct {
 // node is one of them.
 type node struct {
 	name      string
-	first     string // its name when nobody has renamed it
+	first     string // its original name
 	partition string
 	state     bourse.NodeState
 	work      *Run        // that is on it
 	unfit     bourse.Time // since when it is not up under its name; 0: it is
 }
 
-// find is the node of a name, nil if there is none.
+// find returns the node of a name, nil if there is none.
 func (s *nodes) find(name string) *node {
 	for _, n := range s.list {
 		if n.name == name {
@@ -33,7 +33,7 @@ func (s *nodes) find(name string) *node {
 	return nil
 }
 
-// begin begins work on the nodes of a job. What has begun before, under an earlier
+// begin begins work on the nodes of a job. Work that has begun before, by an earlier
 // submission or before a crash of the manager, finds its mark and ends at once.
 func (s *nodes) begin(j *job) *Run {
 	w := &Run{Job: j.id, Name: j.name, User: j.user, Ours: j.ours, Issued: j.issued, Late: j.late, Nodes: slices.Clone(j.nodes), Begun: s.now, ends: s.now.Add(max(j.run, 1)), status: j.status}
@@ -52,9 +52,8 @@ func (s *nodes) begin(j *job) *Run {
 	return w
 }
 
-// marked is the first work of ours that has begun under a name, nil if none has. Its
-// mark lies beside the work, for days: neither a crash of the manager nor its forgetting
-// takes it away.
+// marked is the first of our work that has begun under a name, nil if none has. Its mark lies
+// beside the work for days: a crash of the manager does not remove it.
 func (s *nodes) marked(name string) *Run {
 	for _, r := range s.truth.runs {
 		if r.Name == name && r.Ours {

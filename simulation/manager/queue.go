@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// queue takes jobs in and starts them, and enforces limits: the manager's scheduler.
+// queue is the manager's scheduler: it takes jobs, starts them and enforces limits.
 type queue struct {
 	*controller
 	taken []int // local jobs submitted, by partition
@@ -16,8 +16,8 @@ type queue struct {
 	looks *looks // one is kept at each sweep
 }
 
-// arrive submits the local jobs whose time has come. After a crash users hand in anew
-// what was lost, which has numbers then that were others'.
+// arrive submits the local jobs whose time has come. After a crash users submit lost jobs
+// again, which then have numbers that were others' before.
 func (q *queue) arrive() {
 	if q.forgot && q.opt.Resubmit {
 		q.forgot = false
@@ -33,7 +33,7 @@ func (q *queue) arrive() {
 				run += x.Estimate
 			}
 			user := "user" + strconv.FormatInt(x.User, 10)
-			if q.opt.Account != "" && r.IntN(4) == 0 { // its own work, beside that of our legs
+			if q.opt.Account != "" && r.IntN(4) == 0 { // the account's own work, beside that of our legs
 				user = q.opt.Account
 			}
 			q.submit(&job{name: "local", user: user, partition: p.Name, count: min(x.Nodes, len(p.Nodes)),
@@ -42,12 +42,12 @@ func (q *queue) arrive() {
 	}
 }
 
-// minutes is a limit as managers take it: whole minutes, at least one.
+// minutes rounds a limit as managers do: whole minutes, at least one.
 func minutes(d bourse.Duration) bourse.Duration {
 	return max((d+bourse.Minute-1)/bourse.Minute*bourse.Minute, bourse.Minute)
 }
 
-// submit takes a job in, and gives it a number.
+// submit takes a job, and gives it a number.
 func (q *queue) submit(j *job) {
 	q.truth.submitted++
 	j.id, j.number, j.submit, j.state = q.truth.submitted, q.book.number, q.own(), bourse.ManagedPending
@@ -122,9 +122,8 @@ func (q *queue) start(j *job, nodes []string) {
 	}
 }
 
-// serve starts the local jobs of a partition that its policy starts now. The policy
-// counts nodes; a job that it starts, and for which not all of those are free until its
-// limit, waits on.
+// serve starts the local jobs of a partition that the policy starts now. The policy only
+// counts nodes: a job goes on waiting if not all of its nodes are free until its limit.
 func (q *queue) serve(p *Partition) {
 	waiting := q.waiting(p)
 	if len(waiting) == 0 {
@@ -175,8 +174,7 @@ func (q *queue) waiting(p *Partition) []*job {
 	return list
 }
 
-// free lists the nodes of a partition that are up and idle, and reserved for nobody
-// in a time.
+// free lists the nodes of a partition that are up, idle, and not reserved in an interval.
 func (q *queue) free(p *Partition, start, end bourse.Time) []string {
 	var list []string
 	for _, name := range p.Nodes {
@@ -187,8 +185,8 @@ func (q *queue) free(p *Partition, start, end bourse.Time) []string {
 	return list
 }
 
-// sweep enforces limits and the ends of reservations, deletes what is over, and forgets
-// jobs that ended long ago.
+// sweep enforces limits and the ends of reservations, deletes what is over, and forgets jobs
+// that ended long ago.
 func (q *queue) sweep() {
 	q.stale = true
 	now := q.own()
@@ -222,13 +220,13 @@ func (q *queue) sweep() {
 	q.looks.remember()
 }
 
-// outlived reports whether the reservation that a job runs in is over.
+// outlived reports whether the reservation in which a job runs is over.
 func (q *queue) outlived(j *job) bool {
 	r := q.book.find(j.reservation)
 	return j.reservation != "" && (r == nil || q.own() >= r.end)
 }
 
-// due is when the queue, the limits or the windows of reservations have something next.
+// due is when something is due next by the queue, the limits or the reservations.
 func (q *queue) due() bourse.Time {
 	at := q.swept.Add(sweep)
 	for i, p := range q.opt.Partitions {

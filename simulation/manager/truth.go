@@ -7,8 +7,8 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// truth is what has truly happened on the nodes and to what is in the book, by the
-// world's time. No message tells it.
+// truth is what has really happened on the nodes and to the book, by the world's time. No
+// message tells it.
 type truth struct {
 	submitted uint64 // jobs
 	runs      []*Run // that have begun, in order
@@ -20,13 +20,13 @@ type truth struct {
 
 // Run is work that has begun on nodes.
 type Run struct {
-	Job        uint64 // the submission: none has that of another
+	Job        uint64 // the submission, a number of its own
 	Name       string
 	User       string
 	Ours       bool // submitted by a command
 	Issued     bourse.Time
-	Late       bool // the submission was done when its driver had given it up
-	Again      bool // it has begun before, and ends at once
+	Late       bool // the submission was carried out after its driver had given it up
+	Again      bool // it had begun before, and ends at once
 	Nodes      []string
 	Begun      bourse.Time
 	Over       bourse.Time // 0: it runs
@@ -38,18 +38,18 @@ type Run struct {
 	stopSignal int
 }
 
-// touch takes note that a command changes what no command has made.
+// touch records that a command has changed what no command had made.
 func (t *truth) touch(format string, args ...any) {
 	t.touched = append(t.touched, fmt.Sprintf(format, args...))
 }
 
-// trouble takes note that something is wrong with the manager until an instant.
+// trouble records that something is wrong with the manager until an instant.
 func (t *truth) trouble(until bourse.Time) { t.troubled = max(t.troubled, until) }
 
-// count takes note that a kind of fault has taken effect.
+// count records that a kind of fault has taken effect.
 func (t *truth) count(k sim.Kind) { t.struck[k]++ }
 
-// What the checker reads.
+// For checks from outside:
 
 // Struck is how often a kind of fault has taken effect here.
 func (m *Manager) Struck(k sim.Kind) int { return m.truth.struck[k] }
@@ -60,21 +60,20 @@ func (m *Manager) Runs() []*Run { return m.truth.runs }
 // Running lists the work that is on nodes. It must not be changed.
 func (m *Manager) Running() []*Run { return m.truth.running }
 
-// Touched says what was done by commands to what no command has made, and where work
-// was begun on nodes that carried other work.
+// Touched lists what commands did to what no command had made, and where work began on nodes
+// that carried other work.
 func (m *Manager) Touched() []string { return m.truth.touched }
 
 // Troubled is until when the last fault was felt, as far as it is known.
 func (m *Manager) Troubled() bourse.Time { return m.truth.troubled }
 
-// Skew is how far its clock is ahead of the world's.
+// Skew is how far the manager's clock is ahead of the world's.
 func (m *Manager) Skew() bourse.Duration { return m.clock.skew }
 
 // Up reports whether the manager's process lives.
 func (m *Manager) Up() bool { return m.controller.up() }
 
-// Kept is a reservation of the book, or a job that has not ended, as the world's time
-// has it.
+// Kept is a reservation of the book, or a job that has not ended, with the world's times.
 type Kept struct {
 	Name       string
 	Ours       bool
@@ -86,7 +85,7 @@ type Kept struct {
 	Held       bool
 }
 
-// NodeUp reports whether there is a node of a name, and it is up.
+// NodeUp reports whether a node of a name exists and is up.
 func (m *Manager) NodeUp(name string) bool {
 	n := m.controller.nodes.find(name)
 	return n != nil && n.state == bourse.NodeUp
@@ -102,8 +101,7 @@ func (m *Manager) Unfit(name string) bourse.Time {
 	return 0
 }
 
-// Kept lists what is in the book, reservations by name and then jobs in the order of
-// their submission.
+// Kept lists what is in the book: reservations by name, then jobs in order of submission.
 func (m *Manager) Kept() []Kept {
 	var list []Kept
 	for _, r := range m.controller.book.reservations {

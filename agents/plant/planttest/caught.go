@@ -9,9 +9,10 @@ import (
 	"github.com/bourse-grid/bourse/agents/plant"
 )
 
-// Caught fails t unless each planted bug that a package's own test catches has one in
-// sees, which reports whether what the bug breaks is seen: with the bug, and not without
-// it. Bugs come one after the other, for there is one switch.
+// Caught checks that the tests of a package see the planted bugs that name this package. sees
+// has a function for each bug that reports whether the damage is seen. It must be false
+// without the bug and true with it. The bugs are tried one after the other, because there is
+// one switch.
 func Caught(t *testing.T, pkg string, sees map[string]func(*testing.T) bool) {
 	for _, b := range plant.List() {
 		if b.Caught != pkg {
