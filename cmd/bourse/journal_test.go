@@ -218,7 +218,7 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 		{"verify " + empty, "no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},
 		{"verify " + empty + " --nodes main", "SITE/GROUP=N"},
-		{"show " + empty + " --kind leg-sold", "must be one of amnesia"},
+		{"show " + empty + " --kind leg-sold", "must be one of amnesia, "},
 		{"show " + empty + " --last -1", "must not be negative"},
 	} {
 		if _, err := runJournal(t, strings.Fields(c.args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
