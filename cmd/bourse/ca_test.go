@@ -97,7 +97,7 @@ func TestCA_RefusesWith1AndBadInputWith2(t *testing.T) {
 		{"issue --role user --name n --days 0", 2, "--days 0"},
 		{"issue --role user --name n --days 9999", 2, "the authority itself has"},
 		{"issue --role user", 2, "name"},
-		{"revoke --role user --name nobody", 1, "no certificate that is valid"},
+		{"revoke --role user --name nobody", 1, "no valid certificate left to revoke"},
 		{"key use", 2, "add another first"},
 		{"key throw", 2, "add, use and drop"},
 		{"key", 2, "add, use or drop"},
@@ -110,7 +110,7 @@ func TestCA_RefusesWith1AndBadInputWith2(t *testing.T) {
 	if _, err := ca(t, dir, "issue", "--role", "user", "--name", "ana", "--replace"); err != nil {
 		t.Errorf("--replace: %v", err)
 	}
-	for args, want := range map[string]string{"": "ca takes init, issue", "steal": "there are init, issue"} {
+	for args, want := range map[string]string{"": "ca needs init, issue, list, revoke or key", "steal": "must be init, issue, list, revoke or key"} {
 		if _, err := ca(t, "", strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("ca %s: exit %d, %v", args, exitCode(err), err)
 		}

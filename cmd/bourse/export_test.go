@@ -318,7 +318,7 @@ func TestExport_SaysWhatItTakes(t *testing.T) {
 	empty := t.TempDir()
 	for args, want := range map[string]string{
 		"export " + empty + " --to evalys":   "must be the folder of a run",
-		"export --to evalys":                 "none is given",
+		"export --to evalys":                 "export needs the folder of a run, or journals",
 		"export " + empty + " --to paje":     "must be evalys or perfetto",
 		"export " + empty + "/x --to evalys": "no such file",
 	} {

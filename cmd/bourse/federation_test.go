@@ -141,7 +141,7 @@ func TestSubmit_WaitsUntilJobsArePlacedAndListsThem(t *testing.T) {
 		t.Errorf("the same batch again: %v, %s", err, again)
 	}
 	f.file(t, "two.toml", strings.Replace(twoJobs, "nodes = 4", "nodes = 5", 1))
-	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "other content") {
+	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "different content") {
 		t.Errorf("other content: %v", err)
 	}
 
@@ -168,7 +168,7 @@ func TestSubmit_WaitsUntilJobsArePlacedAndListsThem(t *testing.T) {
 		}
 	}
 	out, _, err = f.run("cancel", "wave")
-	if err != nil || !strings.Contains(out, "credits come back") {
+	if err != nil || !strings.Contains(out, "credits are refunded") {
 		t.Errorf("cancel: %v, %s", err, out)
 	}
 	if _, _, err := f.run("jobs", "wave", "--follow"); exitCode(err) != 1 || !strings.Contains(err.Error(), "is withdrawn") {
@@ -206,7 +206,7 @@ func TestSubmit_WhatItHasWaitedForIsShownWhenTheTimeIsOver(t *testing.T) {
 	root, out := newRoot(), &bytes.Buffer{}
 	root.SetOut(out)
 	root.SetErr(writing(func(b []byte) {
-		if bytes.Contains(b, []byte("1 of 2 placed; waits for wave")) {
+		if bytes.Contains(b, []byte("1 of 2 placed; waiting for wave")) {
 			stop()
 		}
 	}))

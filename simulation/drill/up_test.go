@@ -60,7 +60,7 @@ func TestUp_AsAUserWould(t *testing.T) {
 		{"offers", []string{"north", "island"}},
 		{"reservations", []string{"wave", "tide"}},
 		{"accounts", []string{"VO vo1"}},
-		{"cancel wave", []string{"credits come back"}},
+		{"cancel wave", []string{"credits are refunded"}},
 		{"jobs wave", []string{"withdrawn"}},
 	} {
 		out, messages, exit := f.bourse(strings.Fields(c.args)...)
