@@ -19,10 +19,10 @@ func (s *State) Clone() State {
 	return c
 }
 
-// Audit checks what must hold of every state: no node taken twice at any
-// instant from now on, the free profile equal to what running jobs and
-// reservations leave, the lists in their orders, and guarantees that fit beside
-// each other. It costs a profile made anew; tests and torture call it.
+// Audit checks the invariants of every state and returns the first violation. At no instant
+// from now on are more nodes taken than there are, the free profiles equal what running
+// jobs and reservations leave, the lists are in order, and guarantees fit beside each
+// other. It costs a rebuild of the profiles and is meant for tests.
 func (s *State) Audit() error {
 	if err := s.auditOrder(); err != nil {
 		return err

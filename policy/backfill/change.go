@@ -7,29 +7,30 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Whoever keeps a State of a group asks for it again after each reservation, of which a
-// group has hundreds: a copy of all for one that has come costs more than all else that is
-// done about it. So a group can say what has changed since it was asked last, as long as
-// that is no more than the time and its reservations; else it is looked at as a whole.
-// Both come to the same State, value for value.
+// Someone who keeps a State of a group asks for it again after each reservation, and a
+// group has hundreds. Copying everything would cost more than all other work for that
+// reservation. So a group can report what has changed since the last call, as long as that
+// is only the time and its reservations; otherwise the caller must take the whole State.
+// Both ways lead to the same State, value for value.
 
-// Change is a reservation that has come or, if Gone, was given back before its end.
+// Change is a new reservation or, if Gone, one given back before its end.
 type Change struct {
 	Reserved
 	Gone bool
 }
 
-// Delta is what has become of a State. It shares nothing with the group.
+// Delta is what has changed since a State. It shares nothing with the group.
 type Delta struct {
 	Now     bourse.Time
-	Changes []Change // in their order
+	Changes []Change // in the order they happened
 }
 
-// Empty reports whether nothing has changed but the time.
+// Empty reports whether nothing but the time has changed.
 func (d *Delta) Empty() bool { return len(d.Changes) == 0 }
 
-// Apply brings s, which must be the State that d follows, up to it. Its slices are changed
-// where they are. It costs a move of the reservations and steps behind each change.
+// Apply brings s, which must be the State that d follows, up to date, and panics if a
+// change does not follow from s. It changes the slices of s in place. Each change costs a
+// shift of the reservations and steps behind it.
 func (s *State) Apply(d Delta) {
 	for _, c := range d.Changes {
 		i, found := slices.BinarySearchFunc(s.Reserved, c.Reserved, compareReserved)
@@ -52,16 +53,16 @@ func (s *State) Apply(d Delta) {
 	s.Reserved = over(s.Reserved, d.Now)
 }
 
-// changes is what has become of a group since it was asked last.
+// changes is what has changed in a group since the last call of Changes.
 type changes struct {
 	list  []Change
-	known bool // somebody asks, and they are all there is
+	known bool // a caller asks for changes, and list has all of them
 }
 
-// maxChanges bounds what is kept for somebody who may ask no more.
+// maxChanges bounds what is kept for a caller who may never ask again.
 const maxChanges = 256
 
-// note keeps a change.
+// note records a change.
 func (c *changes) note(r Reserved, gone bool) {
 	if !c.known {
 		return
@@ -73,12 +74,12 @@ func (c *changes) note(r Reserved, gone bool) {
 	c.list = append(c.list, Change{r, gone})
 }
 
-// more says that the group has changed beyond its reservations.
+// more records that more has changed than the reservations.
 func (c *changes) more() { c.known, c.list = false, c.list[:0] }
 
-// Changes returns what has become of the group since the last call. Where that is more
-// than the time and reservations, and at the first call, ok is false: State has it.
-// Waiting jobs that have another rank or guarantee at each instant are such.
+// Changes returns what has changed in the group since the last call. ok is false at the
+// first call and if more than the time and reservations have changed; the caller then needs
+// State. That includes waiting jobs if their rank or guarantee depends on the time.
 func (g *Group) Changes() (d Delta, ok bool) {
 	c := &g.changed
 	d.Now, ok = g.now, c.known && (g.line.len() == 0 || !g.policy.Conservative() && g.had == nil)

@@ -1,22 +1,22 @@
 package backfill
 
-// Gate says which of the jobs that wait may start as far as their site's limits go: so
-// many jobs of a user at once, so many nodes of a queue. Who may not is passed over as if
-// it were not there: it holds nothing and keeps nobody back, as the schedulers in use
-// have it. What may start depends on what runs alone.
+// Gate says which waiting jobs may start under their site's limits, such as jobs at once
+// per user or nodes per queue. A job that may not start is skipped as if it were not there:
+// it holds no nodes and delays no other job, as in the schedulers in common use. Open must
+// depend only on what runs.
 type Gate interface {
 	Open(q *Queued) bool
-	Started(q *Queued) // it starts now; Open knows it from here on
+	Started(q *Queued) // q starts now; Open counts it from here on
 }
 
-// Limit puts a gate before the queue. It comes before anything else.
+// Limit puts a gate before the queue. It must be called before anything arrives.
 func (g *Group) Limit(gate Gate) { g.gate = gate }
 
-// barred reports whether the gate is closed for a job.
+// barred reports whether the gate is closed to a job.
 func (g *Group) barred(q *Queued) bool { return g.gate != nil && q.Nodes != gone && !g.gate.Open(q) }
 
-// passLimited is Pass with a gate: everybody is asked, and again as long as somebody
-// starts, for a start may bar a job that holds nodes.
+// passLimited is Pass with a gate. It asks about every job, and repeats until none starts,
+// because a start may bar a job that holds nodes.
 func (g *Group) passLimited() []Start {
 	for n := -1; n < len(g.starts); {
 		n = len(g.starts)
@@ -38,7 +38,7 @@ func (g *Group) passLimited() []Start {
 	return g.starts
 }
 
-// startOpen is startHeads among those that may start.
+// startOpen is startHeads for the jobs that may start.
 func (g *Group) startOpen() int {
 	l := &g.line
 	for i := l.head; i < len(l.jobs); i++ {

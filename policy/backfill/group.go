@@ -8,54 +8,55 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Group is the queue of one group of alike nodes, driven from outside: its
-// owner moves the time, tells it what ended and arrived, and asks for a pass,
-// which answers with the jobs that start. Within one instant the owner's order
-// is: job ends, cancellations, arrivals and reservations, then Pass; whatever
-// changes the group later in the instant wants another Pass.
+// Group is the queue of a group of identical nodes, driven by its owner. The owner advances
+// the time, reports what ended and arrived, and asks for a pass, which returns the jobs
+// that start. Within one instant the order is: job ends, cancellations, arrivals and
+// reservations, then Pass. If the group changes later in the instant, it needs another
+// Pass.
 //
-// Ids are unique among the jobs of a group, and among its reservations. Time
-// that runs back, or an end of what does not run, is a panic.
+// Ids are unique among the jobs of a group, and among its reservations. Moving the time
+// back, or ending a job that is not running, panics.
 type Group struct {
 	nodes    int
 	policy   Policy
 	now      bourse.Time
 	supply   supply
 	running  runners
-	ids      map[int64]struct{} // of the jobs that wait or run
+	ids      map[int64]struct{} // of waiting and running jobs
 	reserved []Reserved         // by Start, then ID
 	resEnd   bourse.Time        // earliest end of a reservation
 	line     line
 
-	// work is free less the holds of blocked heads (valid while workOK). Under the
-	// conservative policy time is free less all guarantees (always valid).
+	// work is what is free beside the holds of the blocked heads, valid while workOK is
+	// true. Under the conservative policy, time is what is free beside all guarantees, and
+	// always valid.
 	work   bourse.Profile
 	workOK bool
 
-	// Where estimates are predictions: the nodes less reserved, less running to their
-	// limits, and the nodes less reserved. Else nil.
+	// Only where estimates are predictions, else nil. kept is the nodes without those
+	// reserved; sure is also without those of running jobs, up to their limits.
 	sure, kept bourse.Profile
 
 	gate Gate                   // nil: no limits
 	had  func(q *Queued) uint64 // nil: the queue is in order of arrival
 
-	held                int         // holds in work
-	firstHold, lastHold bourse.Time // where the first and the last of them begins
-	probe               int         // line index where the next hold is looked for
+	held                int         // number of holds in work
+	firstHold, lastHold bourse.Time // starts of the earliest and the latest of them
+	probe               int         // line index at which to look for the next job that holds
 
-	again bool // something came free: the next pass looks at everyone again
-	seen  int  // line index: jobs before it were told no, or have a guarantee
+	again bool // something came free: the next pass looks at every job again
+	seen  int  // line index: jobs before it were found blocked, or have a guarantee
 	due   bourse.Time
 
 	horizon horizon
 	time    timeline
-	moved   []moved // by it
+	moved   []moved // by displace
 	starts  []Start
 	state   State
 	changed changes
 }
 
-// Start is a job that starts now.
+// Start is a job that starts in this pass.
 type Start struct {
 	Queued
 	Class Class
@@ -67,18 +68,19 @@ type Class uint8
 
 // The classes of a start, as reports name them.
 const (
-	Immediate   Class = iota // at its submit, past nobody
+	Immediate   Class = iota // at its submission, with no job before it in the queue
 	Backfilled               // a job ahead of it in the queue still waits
-	Waited                   // at its turn, having waited for it: "reserved"
+	Waited                   // at its turn, after waiting for it: "reserved"
 	Reservation              // an advance reservation, not a start of the queue
 )
 
-// String is the word of reports.
+// String returns the word that reports use.
 func (c Class) String() string {
 	return [...]string{"immediate", "backfilled", "reserved", "reservation"}[c]
 }
 
-// New returns an idle group of nodes > 0 alike nodes at the instant now.
+// New returns an idle group of identical nodes at the instant now. It panics if nodes is
+// below 1.
 func New(nodes int, policy Policy, now bourse.Time) *Group {
 	if nodes < 1 {
 		panic(fmt.Sprintf("backfill: a group of %d nodes", nodes))
@@ -103,14 +105,14 @@ func (g *Group) Now() bourse.Time { return g.now }
 // Waiting is the number of queued jobs.
 func (g *Group) Waiting() int { return g.line.len() }
 
-// Next is the next instant at which a pass is due though nobody calls: the end
-// of a reservation or a guaranteed start. The ends of jobs are their owner's to
-// tell.
+// Next returns the next instant at which a pass is due without any event from the owner:
+// the end of a reservation or a guaranteed start; Never if there is none. The owner itself
+// must know when jobs end.
 func (g *Group) Next() bourse.Time { return min(g.resEnd, g.due) }
 
-// Advance moves the group to the instant now; reservations that end by then
-// leave. A job that is still running at its planned end must be told of by End
-// or Extend before the next Pass.
+// Advance moves the group to the instant now and drops reservations that have ended. It
+// panics if now is in the past. A job still running at its planned end must be reported by
+// End or Extend before the next Pass.
 func (g *Group) Advance(now bourse.Time) {
 	if now <= g.now {
 		if now < g.now {
@@ -141,14 +143,15 @@ func (g *Group) findReservationEnd() {
 	g.resEnd = bourse.Never
 	for i := range g.reserved {
 		if g.reserved[i].Start >= g.resEnd {
-			break // as all that come behind, it ends later
+			break // this one and all after it end later
 		}
 		g.resEnd = min(g.resEnd, g.reserved[i].End)
 	}
 }
 
-// over drops the reservations that have ended by now from a list that is in order. They
-// are among those that have begun, and these are few: they move, and the others stay.
+// over drops the reservations that have ended by now from a list ordered by start. Only
+// those that have begun can have ended, and they are few: they are shifted, and the rest
+// stays.
 func over(list []Reserved, now bourse.Time) []Reserved {
 	keep := 0
 	for keep < len(list) && list[keep].Start < now {
@@ -163,15 +166,16 @@ func over(list []Reserved, now bourse.Time) []Reserved {
 	return list[keep:]
 }
 
-// rise notes that nodes came free: the next pass asks everybody again.
+// rise records that nodes came free, so that the next pass looks at every job again.
 func (g *Group) rise() {
 	g.again = true
 	g.workOK = false
 }
 
-// Arrive puts a job into the queue, behind those of its own or a higher
-// priority, and reports whether it could: not if one of its id waits or runs.
-// 1 <= Nodes <= the group's, Estimate > 0. Its Guarantee is ignored.
+// Arrive puts a job into the queue, behind those of its own or a higher priority. It
+// reports false, and changes nothing, if a job with the same id waits or runs. It panics
+// unless 1 <= Nodes <= the group's nodes and Estimate > 0. It ignores q.Guarantee. At the
+// end of the queue it costs O(1), elsewhere a walk.
 func (g *Group) Arrive(q Queued) bool {
 	if q.Nodes < 1 || q.Nodes > g.nodes || q.Estimate <= 0 {
 		panic(fmt.Sprintf("backfill: job %d of %d nodes for %v in a group of %d", q.ID, q.Nodes, q.Estimate, g.nodes))
@@ -190,7 +194,7 @@ func (g *Group) Arrive(q Queued) bool {
 		g.time.arrive(i, &q)
 	}
 	if i < g.seen {
-		// It goes before jobs that hold: their holds are found anew.
+		// The job goes before jobs that hold nodes: their holds must be placed again.
 		if g.policy.Conservative() {
 			g.seen = i
 		} else {
@@ -200,7 +204,7 @@ func (g *Group) Arrive(q Queued) bool {
 	return true
 }
 
-// compact drops the queue's dead entries, keeping the marks into it.
+// compact drops the queue's dead entries and adjusts the indices into it.
 func (g *Group) compact() {
 	if g.policy.Conservative() {
 		g.time.compact(g.line.jobs, g.line.head)
@@ -211,8 +215,8 @@ func (g *Group) compact() {
 	}
 }
 
-// End tells that a running job is over, early or at its planned end, which is
-// that of its Start or what Extend made of it.
+// End reports that a running job is over. planned is its planned end, from its Start or the
+// last Extend, and must not lie in the past. End panics if no such job runs.
 func (g *Group) End(id int64, planned bourse.Time) {
 	if planned < g.now {
 		panic(fmt.Sprintf("backfill: job %d ran past its end %v, now %v", id, planned, g.now))
@@ -226,8 +230,8 @@ func (g *Group) End(id int64, planned bourse.Time) {
 	g.giveBack(g.now, r.End, r.Nodes)
 }
 
-// giveBack returns n nodes over [s, e) to the profile. An empty interval is an
-// end as planned: nodes come free, yet no guarantee can move for it.
+// giveBack returns n nodes over [s, e) to the free profile. An empty interval means that
+// something ended as planned: nodes come free, but no guarantee can move because of it.
 func (g *Group) giveBack(s, e bourse.Time, n int) {
 	switch {
 	case g.supply.alone:
@@ -243,9 +247,10 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 	}
 }
 
-// Extend moves the planned end of a running job on by d > 0, and reports
-// whether it could: not if a reservation needs the nodes, which it never does up to
-// the job's limit. Guarantees are re-placed as by Reserve.
+// Extend moves the planned end of a running job later by d > 0. It reports false, and
+// changes nothing, if a reservation needs the nodes; up to the job's limit, none ever does.
+// Guarantees that are in the way are placed again, as by Reserve. It panics if the job does
+// not run until planned.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 	x, end := g.running.find(id, planned), planned.Add(d)
 	if g.free().Min(planned, end) < x.Nodes || !g.outlive(x, end) {
@@ -261,8 +266,8 @@ func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 	return true
 }
 
-// Cancel takes a waiting job out of the queue and reports whether it was there.
-// It costs a walk over the queue.
+// Cancel removes a waiting job from the queue and reports whether there was one. It costs a
+// walk over the queue.
 func (g *Group) Cancel(id int64) bool {
 	for i := g.line.head; i < len(g.line.jobs); i++ {
 		q := &g.line.jobs[i]
@@ -281,12 +286,15 @@ func (g *Group) Cancel(id int64) bool {
 	return false
 }
 
-// Reserve accepts an advance reservation iff its nodes are free of running jobs
-// and other reservations all through; the queue has no say. If it takes what the
-// conservative policy has guaranteed, one walk in queue order re-places the queue:
-// a guarantee that still fits beside the reservation and the jobs before it stays,
-// any other job is placed at its earliest fit there and then. That costs a plan
-// of the queue. The reason of a refusal names what is in the way.
+// Reserve accepts an advance reservation iff its nodes are free of running jobs and other
+// reservations for all of its time; the queue has no say. If it takes nodes that the
+// conservative policy has guaranteed, one walk in queue order places the queue again: a
+// guarantee that still fits beside the reservation and the jobs before it stays, and any
+// other job gets its earliest fit. That costs as much as a plan of the queue.
+//
+// The zero Reason means that it was accepted; otherwise it is that of State.Refusal and
+// names what is in the way. Reserve panics on an empty reservation, or if it is there
+// already.
 func (g *Group) Reserve(r Reserved) bourse.Reason {
 	if r.Nodes < 1 || r.End <= r.Start {
 		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))
@@ -308,8 +316,8 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// Release gives a reservation back, before or during its time, and reports
-// whether it was there.
+// Release gives back a reservation, or the rest of one that has begun, and reports whether
+// there was one. It costs a walk over the reservations.
 func (g *Group) Release(id int64) bool {
 	i := slices.IndexFunc(g.reserved, func(r Reserved) bool { return r.ID == id })
 	if i < 0 {
@@ -325,9 +333,9 @@ func (g *Group) Release(id int64) bool {
 	return true
 }
 
-// State is a view of the group, valid until its next change. Guarantees, and the order of
-// a fair policy, are brought up to date first, so that a plan of the state is what a pass
-// at this instant would make of it.
+// State returns a view of the group that is valid until its next change. It first brings
+// guarantees, and the order of a fair policy, up to date, so that a plan of the state
+// agrees with a pass at this instant.
 func (g *Group) State() *State {
 	g.settle()
 	g.rank()

@@ -4,8 +4,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// settle brings the guarantees of the conservative policy up to date: if
-// something ended early they are compressed, then newcomers get theirs.
+// settle brings the guarantees of the conservative policy up to date. If something ended
+// early they are compressed; then jobs without a guarantee get theirs.
 func (g *Group) settle() {
 	if !g.policy.Conservative() {
 		return
@@ -15,7 +15,7 @@ func (g *Group) settle() {
 		g.compress(g.line.len() >= g.time.worth)
 	}
 	if g.gate != nil {
-		g.seen = g.line.head // somebody may have a turn again
+		g.seen = g.line.head // a job that was barred may be allowed again
 	}
 	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
 		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone && !g.barred(q) {
@@ -25,7 +25,7 @@ func (g *Group) settle() {
 	g.seen = len(g.line.jobs)
 }
 
-// place guarantees job i its earliest fit beside all other guarantees.
+// place gives job i its earliest fit beside all other guarantees.
 func (g *Group) place(i int) {
 	from := g.now
 	if g.sure != nil {
@@ -34,17 +34,16 @@ func (g *Group) place(i int) {
 	g.guarantee(i, g.time.place(int32(i), from))
 }
 
-// guarantee writes when job i has its place.
+// guarantee sets the guarantee of job i.
 func (g *Group) guarantee(i int, at bourse.Time) {
 	g.line.guarantee(i, at)
 	g.due = min(g.due, at)
 }
 
-// compress moves the guarantees forward in queue order, each to its earliest fit
-// beside the others as they then stand: never later than it was. Who moves leaves
-// room that a job before it, which the walk has passed, might take: a second walk
-// would find more, and is not walked (decision 34). With marks it looks at those
-// only who might move.
+// compress moves guarantees forward in queue order, each to its earliest fit beside the
+// others as they then stand, never later than before. A job that moves may leave room for a
+// job that the walk has already passed. A second walk would find such room, but is not
+// worth its cost (decision 34). With marks, only jobs that might move are looked at.
 func (g *Group) compress(marks bool) {
 	t := &g.time
 	if !marks {
@@ -64,7 +63,7 @@ func (g *Group) compress(marks bool) {
 	}
 }
 
-// forward moves job i to the instant k, unless its guarantee lies there.
+// forward moves the guarantee of job i to instant k, if it is not there already.
 func (g *Group) forward(i, k int32) {
 	if t := &g.time; k != t.places[i].start {
 		at := t.list[k].at
@@ -84,7 +83,7 @@ func (g *Group) startGuaranteed() {
 		if !g.mayRun(q) {
 			g.time.cancel(int32(i))
 			if g.barred(q) {
-				l.guarantee(i, bourse.Never) // another one once it may start
+				l.guarantee(i, bourse.Never) // it gets a new one once the gate opens
 			} else {
 				g.place(i)
 			}
@@ -102,12 +101,11 @@ func (g *Group) startGuaranteed() {
 	g.due = l.nextGuarantee()
 }
 
-// displace takes n nodes out of the work over [s, e), where they have just been
-// taken out of the free ones. If they were not free of guarantees, one walk in
-// queue order makes these good: a guarantee that still fits stays, a job whose
-// guarantee does not is placed at its earliest fit there and then, before later
-// jobs are looked at. So what lies behind gives way to what lies before, and
-// none is put behind the whole queue for having been in the way.
+// displace takes n nodes over [s, e) out of what is free beside guarantees; they have just
+// been taken out of the free profile. If guarantees hold some of them, one walk in queue
+// order repairs these: a guarantee that still fits stays, and a job that no longer fits
+// gets its earliest fit at once, before later jobs are looked at. So later jobs give way to
+// earlier ones, and no job drops to the end of the queue for having been in the way.
 func (g *Group) displace(s, e bourse.Time, n int) {
 	if !g.policy.Conservative() {
 		g.rise()
@@ -144,13 +142,14 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 	t.enterAll(g.moved)
 	if g.sure != nil {
 		for _, m := range g.moved {
-			t.lookAgain(m.job) // limits may have put it behind room that it has
+			t.lookAgain(m.job) // because of its limit it may have been placed later than room that suits it
 		}
 	}
 }
 
-// undo has the work be what is free beside the guarantees before a job of the line, the
-// last one for which n nodes are free over [s, e): what is before it can stay as it is.
+// undo sets g.work to what is free beside the guarantees of the jobs before the index that
+// it returns. That is the largest index for which n nodes are then free over [s, e). The
+// jobs before it can stay as they are.
 func (g *Group) undo(s, e bourse.Time, n int) int {
 	w, l := &g.work, &g.line
 	*w = g.time.profile((*w)[:0])

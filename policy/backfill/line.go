@@ -8,11 +8,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// line is the queue's storage: jobs in queue order, with a summary of every 64
-// of them, so that a pass over a long queue skips those that cannot fit. A job
-// that leaves from the middle stays as a dead entry until the next compaction.
-// This is the one structure here that is built for speed; a plain slice that is
-// walked from its head serves the same (see the naive simulator of the tests).
+// line stores the queue: jobs in queue order, and a summary of every 64 of them that lets a
+// pass over a long queue skip jobs that cannot fit. A job that leaves from the middle stays
+// as a dead entry until the next compaction. All this is for speed: a plain slice that is
+// walked from its head gives the same results (see the naive simulator of the tests).
 type line struct {
 	jobs   []Queued
 	head   int // first live entry, or len(jobs)
@@ -27,11 +26,11 @@ const (
 	blockBits = 6
 	blockSize = 1 << blockBits
 	classes   = 32 // of job sizes, by powers of two
-	short     = 4  // blocks: a queue no longer is walked without making them exact
+	short     = 4  // a queue of at most this many blocks is walked without making loose ones exact
 )
 
-// block sums up blockSize neighbours. Its figures are lower bounds: exact
-// unless loose, and loose once a job has left or moved.
+// block summarises blockSize neighbours. Its figures are lower bounds. They are exact
+// unless loose; a block becomes loose when a job leaves or moves.
 type block struct {
 	least     [classes]bourse.Duration // least estimate by size class
 	guarantee bourse.Time              // earliest guarantee
@@ -62,9 +61,9 @@ func (b *block) take(q *Queued) {
 // len is the number of live jobs.
 func (l *line) len() int { return len(l.jobs) - l.head - l.dead }
 
-// add puts q behind all jobs of its own or a higher priority and returns its
-// index. Behind the last costs O(1), elsewhere a walk over the queue. The dead
-// keep their priority, so the entries from head on are in order altogether.
+// add puts q behind all jobs of its own or a higher priority and returns its index. At the
+// end it costs O(1), elsewhere a walk over the queue. Dead entries keep their priority, so
+// all entries from head on are in order.
 func (l *line) add(q Queued) int {
 	i := len(l.jobs)
 	for i > l.head && l.jobs[i-1].Priority < q.Priority {
@@ -83,7 +82,7 @@ func (l *line) add(q Queued) int {
 	return i
 }
 
-// remove takes job i out; indices of the others stay as they are.
+// remove takes job i out. The indices of the others do not change.
 func (l *line) remove(i int) {
 	l.jobs[i].Nodes = gone
 	l.blocks[i>>blockBits].loose = true
@@ -94,14 +93,14 @@ func (l *line) remove(i int) {
 	}
 }
 
-// sparse reports whether a compaction is due: it then costs O(1) per removal.
+// sparse reports whether a compaction is due. Compacting only then costs O(1) per removal.
 func (l *line) sparse() bool {
 	idle := l.head + l.dead
 	return idle == len(l.jobs) && idle > 0 || idle > 2*blockSize && idle > len(l.jobs)/2
 }
 
-// compact drops dead entries and the room before the head. It returns where
-// mark, an index, then stands.
+// compact drops the dead entries and those before the head. It returns the new position of
+// the index mark.
 func (l *line) compact(mark int) int {
 	out, moved := 0, 0
 	for i := l.head; i < len(l.jobs); i++ {
@@ -121,7 +120,7 @@ func (l *line) compact(mark int) int {
 	return moved
 }
 
-// resum sums up anew from block b on.
+// resum recomputes the summaries from block b on.
 func (l *line) resum(b int) {
 	n := (len(l.jobs) + blockSize - 1) >> blockBits
 	for len(l.blocks) < n {
@@ -185,8 +184,8 @@ func (l *line) due(i int, now bourse.Time) int {
 	return -1
 }
 
-// nextGuarantee is the earliest guarantee of all, or Never. It costs a look at each
-// block and tightens the loose ones that stand in the way.
+// nextGuarantee returns the earliest guarantee of all jobs, or Never. It looks at each
+// block and makes loose ones exact where they could decide.
 func (l *line) nextGuarantee() bourse.Time {
 	next := bourse.Never
 	for b := l.head >> blockBits; b < len(l.blocks); b++ {
@@ -198,7 +197,7 @@ func (l *line) nextGuarantee() bourse.Time {
 	return next
 }
 
-// guarantee writes the guarantee of job i.
+// guarantee sets the guarantee of job i.
 func (l *line) guarantee(i int, at bourse.Time) {
 	b := &l.blocks[i>>blockBits]
 	b.loose = b.loose || l.jobs[i].Guarantee < at
@@ -206,19 +205,20 @@ func (l *line) guarantee(i int, at bourse.Time) {
 	b.guarantee = min(b.guarantee, at)
 }
 
-// horizon says how long n nodes stay free from now on, for every n: a job fits
-// iff its estimate is within the reach of its n. Reaches grow as n falls.
+// horizon says, for every n, how long n nodes stay free from now on: the reach of n. A job
+// fits iff its estimate is within the reach of its nodes. The reach grows as n falls.
 type horizon struct {
 	steps []reach
 }
 
 type reach struct {
-	free int             // for jobs of at most so many nodes, and more than the next step's
-	span bourse.Duration // the longest that fits
+	free int             // largest job in nodes; the smallest is one more than the next step's
+	span bourse.Duration // longest estimate that fits
 }
 
-// look reads the horizon of profile p, which opens at now and falls nowhere but in
-// [first, last]: a machine of ten thousand nodes has a thousand steps at which it rises.
+// look computes the horizon of profile p, which begins now and falls only within [first,
+// last]. Elsewhere it need not look: a machine of ten thousand nodes has a thousand steps
+// at which the profile rises.
 func (h *horizon) look(p bourse.Profile, first, last bourse.Time) {
 	h.steps = h.steps[:0]
 	now, low := p[0].At, p[0].Free
@@ -239,7 +239,7 @@ func (h *horizon) look(p bourse.Profile, first, last bourse.Time) {
 	}
 }
 
-// empty reports that no job fits.
+// empty reports whether no job fits at all.
 func (h *horizon) empty() bool { return len(h.steps) == 0 }
 
 // fits reports whether n nodes are free for d from now on.
@@ -254,7 +254,7 @@ func (h *horizon) fits(n int, d bourse.Duration) bool {
 	return d <= h.steps[k].span
 }
 
-// mayFit is false only if no job of the block fits.
+// mayFit reports whether some job of the block may fit. False is certain.
 func (h *horizon) mayFit(b *block) bool {
 	if len(h.steps) == 0 {
 		return false

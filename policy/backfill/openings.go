@@ -8,46 +8,46 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// openings know which guarantees might move up. After a compression has looked at a
-// job, it can move only for nodes that come free later: just before its guarantee, so
-// that it slides up, or in a window that is long and wide enough for all of it. So
-// when nodes come free, those are marked who could slide, and each window is handed to
-// the first job behind that could use it, and from there to the next one with what has
-// been left of it. A compression looks at who is marked.
+// openings tracks which guarantees might move up. Once a compression has looked at a job,
+// only nodes that come free later can let it move: either just before its guarantee, so
+// that it slides forward, or in a window long and wide enough for the whole job. So when
+// nodes come free, the jobs that could slide are marked, and each window is handed to the
+// first job behind that could use it. That job passes on what it leaves. A compression
+// looks only at marked jobs.
 type openings struct {
-	worth   int      // so many must wait
+	worth   int      // number of waiting jobs from which marks pay
 	marks   []uint64 // by line index
-	all     bool     // any might: marks are not kept
-	zones   []zone   // came free since the last compression
-	windows []window // which a job has, or that are shut
-	shut    int32    // first of those, linked by next
-	loose   []window // whoever had them has left the queue
+	all     bool     // any job might move: marks are not kept
+	zones   []zone   // room that came free since the last compression
+	windows []window // windows of jobs, and unused ones
+	shut    int32    // first unused one; they are linked by next
+	loose   []window // windows of jobs that have left the queue
 	last    [hintSizes][hintSpans]int32
 
-	// The jobs by size class, and how short one of them can be who is guaranteed some
-	// time after the origin or later, as they were when they were sorted.
+	// The jobs by size class, and a lower bound on the estimates of those guaranteed at a
+	// given time after origin or later. Both are as of the last sort.
 	origin   bourse.Time
-	sorted   int // jobs before this index are there; 0: none
-	moves    int // since then
+	sorted   int // jobs before this index are filed; 0: none
+	moves    int // moves since the last sort
 	rows     []row
 	shortest []bourse.Duration // by class, and by span of the guarantee
 }
 
-// zone is n nodes that came free over [s, e).
+// zone stands for n nodes that came free over [s, e).
 type zone struct {
 	s, e bourse.Time
 	n    int32
 }
 
 const (
-	spans     = 96 // of time
+	spans     = 96 // spans of time since origin
 	hintSizes = 8
 	hintSpans = 3
 
-	worthMarks = 64 // jobs that wait; with fewer, a look at each costs less
+	worthMarks = 64 // waiting jobs; with fewer, looking at each costs less
 )
 
-// span is that of a guarantee so long after the origin: four to each doubling.
+// span returns the span of a guarantee d after the origin. There are four to each doubling.
 func span(d bourse.Duration) int {
 	if d < 0 {
 		return 0
@@ -63,7 +63,7 @@ func span(d bourse.Duration) int {
 func (o *openings) mark(i int32)   { o.marks[i>>6] |= 1 << (i & 63) }
 func (o *openings) unmark(i int32) { o.marks[i>>6] &^= 1 << (i & 63) }
 
-// marked is the first job from index i on that is marked, or none.
+// marked returns the first marked job with an index of i or more, or none.
 func (o *openings) marked(i int32) int32 {
 	w := int(i >> 6)
 	if w >= len(o.marks) {
@@ -85,20 +85,20 @@ func (o *openings) copyMark(to, from int32) {
 	o.marks[to>>6] |= x << (to & 63)
 }
 
-// reach has a mark for every job.
+// reach extends the marks to cover every job.
 func (t *timeline) reach() {
 	for len(t.marks)<<6 < len(t.places) {
 		t.marks = append(t.marks, 0)
 	}
 }
 
-// opened notes who could use the n nodes more that have come free from the instant a
-// to c, where job i had them.
+// opened notifies the jobs that could use the n nodes that came free from instant a up to
+// instant c. Job i, or none, had them.
 func (t *timeline) opened(a, c, n, i int32) {
 	if t.all {
 		return
 	}
-	low, high := int32(0), int32(0) // windows of these sizes that hold k have been noted
+	low, high := int32(0), int32(0) // windows of these sizes around k have been handed on
 	for k := a; k != c; {
 		room := t.list[k].free
 		switch least := max(room-n, 0); {
@@ -117,7 +117,8 @@ func (t *timeline) opened(a, c, n, i int32) {
 	}
 }
 
-// ready has every guarantee that might move up marked, and the jobs sorted.
+// ready prepares a compression: it files the jobs if that is due, and marks every job that
+// might move up.
 func (t *timeline) ready(nodes int) {
 	if t.sorted == 0 || t.moves > 2*len(t.places) {
 		t.sort(nodes)
@@ -143,11 +144,12 @@ func (t *timeline) ready(nodes int) {
 	t.zones = t.zones[:0]
 }
 
-// vacate notes that z came free. Without an early end no compression looks at the zones: once
-// they are several times as many as the jobs, it is to look at each of these instead.
+// vacate records that z came free. Zones are looked at only by a compression, and without
+// early ends there is none. Once there are several times as many zones as jobs, it drops
+// them and has the next compression look at every job instead.
 func (t *timeline) vacate(z zone) {
 	switch {
-	case t.all: // it will in any case
+	case t.all: // the next compression looks at every job anyway
 	case len(t.zones) >= 4*len(t.places)+64:
 		t.forgetOpenings()
 	default:
@@ -155,9 +157,9 @@ func (t *timeline) vacate(z zone) {
 	}
 }
 
-// joined puts zones that overlap together, where as many nodes may have come free as all of
-// them have, of so many at most; it writes over the list. A reservation that displaces guarantees leaves a zone
-// for each, and each would be walked.
+// joined merges zones that overlap. A merged zone has the sum of their nodes, at most
+// nodes; that may be too many, never too few. A reservation that displaces guarantees
+// leaves a zone for each of them, and each would cost a walk. It overwrites list.
 func joined(list []zone, nodes int32) []zone {
 	slices.SortFunc(list, func(x, y zone) int { return cmp.Compare(x.s, y.s) })
 	out := list[:0]
@@ -171,7 +173,7 @@ func joined(list []zone, nodes int32) []zone {
 	return out
 }
 
-// forgetOpenings is for when any job might move.
+// forgetOpenings drops marks, windows and zones: from now on any job might move.
 func (t *timeline) forgetOpenings() {
 	t.all, t.zones, t.loose = true, t.zones[:0], t.loose[:0]
 	t.sorted, t.shut = 0, none
@@ -184,7 +186,8 @@ func (t *timeline) forgetOpenings() {
 	}
 }
 
-// earlier is where job i could start before its guarantee, or where it starts.
+// earlier returns the earliest instant at which job i could start, according to its windows
+// and the room just before its guarantee. It is the present start if nothing is better.
 func (t *timeline) earlier(i int32) int32 {
 	first := int32(none)
 	for k := t.places[i].window; k != none; k = t.windows[k].next {
@@ -198,7 +201,7 @@ func (t *timeline) earlier(i int32) int32 {
 	return t.slide(i)
 }
 
-// anywhere is earlier for a job that may move to anywhere.
+// anywhere is earlier without the windows: it searches all times from now to the guarantee.
 func (t *timeline) anywhere(i int32) int32 {
 	if k := t.within(i, &window{from: -bourse.Never, to: bourse.Never, near: present}, none); k != none {
 		return k
@@ -206,7 +209,8 @@ func (t *timeline) anywhere(i int32) int32 {
 	return t.slide(i)
 }
 
-// slide is how far job i could start earlier in what is free just before its guarantee.
+// slide returns the earliest instant to which job i could slide through nodes that are free
+// without a gap up to its guarantee.
 func (t *timeline) slide(i int32) int32 {
 	p := &t.places[i]
 	k := p.start
@@ -216,8 +220,8 @@ func (t *timeline) slide(i int32) int32 {
 	return k
 }
 
-// clean notes that job i has been placed anew: nothing before its guarantee will do
-// for a job no smaller and no shorter either.
+// clean records that job i has just been placed at its earliest fit. Before its start there
+// is no room for any job that is at least as large and as long.
 func (t *timeline) clean(i int32) {
 	if p := &t.places[i]; !t.all {
 		t.last[min(class(int(p.nodes)), hintSizes-1)][hintSpan(p.estimate)] = i
@@ -242,8 +246,9 @@ func (t *timeline) forgetHints() {
 	}
 }
 
-// hint is an instant that holds before the first at which p can have room. Of what has
-// come free since the last compression the others do not know.
+// hint returns an instant not later than the first at which p can have room. It relies on
+// jobs placed earlier (see clean), which know nothing of the zones that have come free
+// since the last compression; if there are any, the hint is the present.
 func (t *timeline) hint(p *place) int32 {
 	best, at := int32(none), t.list[present].at
 	if !t.all && len(t.zones) == 0 {

@@ -6,15 +6,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Pass runs the scheduling pass of the group's instant and returns the jobs
-// that start, in queue order; the slice is valid until the next pass. A second
-// pass of an unchanged group starts nothing.
+// Pass runs the scheduling pass of the group's instant and returns the jobs that start, in
+// queue order. The slice is valid until the next pass. A second pass over an unchanged
+// group starts nothing. Pass panics if a running job has reached its planned end and was
+// neither ended nor extended.
 //
-// In queue order, a job starts if its nodes stay free for its estimate from now
-// on, against the holds of the blocked jobs before it; the first Policy.Reserve
-// blocked jobs hold their earliest fit; under FCFS the first blocked job ends
-// the pass. Under the conservative policy guarantees are compressed if something
-// ended early, newcomers get theirs, and those guaranteed this instant start.
+// In queue order, a job starts if its nodes stay free for its estimate from now on, beside
+// the holds of the blocked jobs before it. The first Policy.Reserve blocked jobs hold their
+// earliest fit. Under FCFS the first blocked job ends the pass. Under the conservative
+// policy guarantees are compressed if something ended early, new jobs get theirs, and jobs
+// guaranteed this instant start.
 func (g *Group) Pass() []Start {
 	g.starts = g.starts[:0]
 	if r := g.running.first(); r != nil && r.End <= g.now {
@@ -41,14 +42,14 @@ func (g *Group) Pass() []Start {
 	g.again = false
 	g.seen = len(g.line.jobs)
 	if g.line.len() == 0 && len(g.reserved) == 0 {
-		g.workOK = false // nobody holds anything
+		g.workOK = false // there are no holds
 		g.supply.relax()
 	}
 	return g.starts
 }
 
-// startHeads starts jobs from line index i on while nobody waits before them
-// and they fit. It returns the index behind the first that waits.
+// startHeads starts jobs from line index i on for as long as each fits and no job waits
+// before it. It returns the index after the first job that has to wait.
 func (g *Group) startHeads(i int) int {
 	l := &g.line
 	for i = max(i, l.head); i == l.head && i < len(l.jobs); i = max(i, l.head) {
@@ -65,18 +66,18 @@ func (g *Group) startHeads(i int) int {
 	return i
 }
 
-// lasts reports whether the nodes that a job needs and that are free now stay so for its
-// estimate. Running jobs only give nodes back: it costs a walk where some are reserved.
+// lasts reports whether the nodes that q needs and that are free now stay free for its
+// estimate. Running jobs only give nodes back, so only reservations require a walk.
 func (g *Group) lasts(q *Queued) bool {
 	return len(g.reserved) == 0 || g.free().Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes
 }
 
-// fill starts the jobs from line index i on that fit beside the holds of the
-// jobs before them. Every live job before i is blocked. Holds are put off until
-// a job is met that fits without them: nothing that starts lies between, so
-// each is found in the profile that it would have had at its turn.
+// fill starts the jobs from line index i on that fit beside the holds of the jobs before
+// them. Every live job before i is blocked. Holds are not placed until some job fits
+// without them. Nothing starts before that, so each hold is still found in the profile that
+// it would have had at its turn.
 func (g *Group) fill(i int) {
-	for i < len(g.line.jobs) { // else nobody is left to ask what is free for
+	for i < len(g.line.jobs) { // with no job left, the free profile is not needed
 		if first, last := g.falls(); g.workOK {
 			g.horizon.look(g.work, first, last)
 		} else {
@@ -97,7 +98,8 @@ func (g *Group) fill(i int) {
 	}
 }
 
-// falls is from when to when nodes may become fewer: where reservations and holds begin.
+// falls returns the earliest and the latest instant at which the number of free nodes may
+// fall: the starts of reservations and holds.
 func (g *Group) falls() (first, last bourse.Time) {
 	first, last = bourse.Never, g.now
 	if n := len(g.reserved); n > 0 {
@@ -109,8 +111,8 @@ func (g *Group) falls() (first, last bourse.Time) {
 	return first, last
 }
 
-// fillShortest is fill with the shortest of those that fit first. It costs a walk over
-// the queue for each start.
+// fillShortest is fill, except that of the jobs that fit the one with the shortest estimate
+// starts first. Each start costs a walk over the queue.
 func (g *Group) fillShortest(from int) {
 	for from < len(g.line.jobs) {
 		work, best := *g.free(), -1
@@ -136,8 +138,8 @@ func (g *Group) fitsBesideHolds(i int) bool {
 	return g.work.Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes
 }
 
-// hold gives the blocked jobs before line index end their holds, as far as the
-// policy has any left, and reports whether it placed one.
+// hold places the holds of the blocked jobs before line index end, up to the policy's
+// number, and reports whether it placed any.
 func (g *Group) hold(end int) bool {
 	if g.policy.Reserve == 0 {
 		return false
@@ -163,7 +165,7 @@ func (g *Group) hold(end int) bool {
 	return placed
 }
 
-// start moves job i from the queue to the nodes.
+// start moves job i from the queue to the running jobs.
 func (g *Group) start(i int, kind Class) {
 	q := g.line.jobs[i]
 	end := g.now.Add(q.Estimate)

@@ -8,10 +8,10 @@ import (
 
 // place is where a job of the line has its guarantee.
 type place struct {
-	start, end int32 // none: it has no guarantee
-	next, prev int32 // others that start there
+	start, end int32 // instants; none if it has no guarantee
+	next, prev int32 // other jobs guaranteed at the same start
 	nodes      int32
-	window     int32 // first of the windows that it is to look at
+	window     int32 // first of the windows that the job should look at
 	estimate   bourse.Duration
 }
 
@@ -32,7 +32,7 @@ func (t *timeline) arrive(i int, q *Queued) {
 		for _, list := range [][]window{t.windows, t.loose} {
 			for k := range list {
 				if list[k].opener >= int32(i) {
-					list[k].opener++ // it stands one farther behind
+					list[k].opener++ // the opener has moved back by one
 				}
 			}
 		}
@@ -42,7 +42,7 @@ func (t *timeline) arrive(i int, q *Queued) {
 	t.reach()
 }
 
-// compact drops what line.compact, which comes next, will.
+// compact drops the same entries as the call of line.compact that follows.
 func (t *timeline) compact(jobs []Queued, head int) {
 	out := 0
 	for i := head; i < len(jobs); i++ {
@@ -59,7 +59,7 @@ func (t *timeline) compact(jobs []Queued, head int) {
 	t.relink()
 }
 
-// relink has the instants know the jobs by their new indices.
+// relink lists the jobs at their instants again, by their new indices.
 func (t *timeline) relink() {
 	t.sorted = 0
 	for k := t.list[wall].next; k != tail; k = t.list[k].next {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// ParsePolicy reads "fcfs", "first-fit", "easy", "easy-fair", "conservative" or "reserve=K",
-// where K >= 0 blocked heads hold a reservation.
+// ParsePolicy reads "fcfs", "first-fit", "easy", "easy-fair", "conservative" or
+// "reserve=K", where 0 <= K < All blocked heads hold a reservation. Anything else is an
+// error.
 func ParsePolicy(s string) (Policy, error) {
 	switch s {
 	case "fcfs":
@@ -31,7 +32,8 @@ func ParsePolicy(s string) (Policy, error) {
 	return Policy{}, fmt.Errorf("policy %q is unknown; write fcfs, easy, easy-fair, conservative, reserve=K or first-fit", s)
 }
 
-// String is the name that ParsePolicy reads.
+// String returns the name that ParsePolicy reads. EASYShortest has the name "easy-sjbf",
+// which ParsePolicy does not accept.
 func (p Policy) String() string {
 	switch {
 	case !p.Backfill:
@@ -53,7 +55,7 @@ func (p Policy) String() string {
 // Conservative reports whether every job keeps the start it was guaranteed.
 func (p Policy) Conservative() bool { return p.Backfill && p.Reserve == All }
 
-// MarshalText writes the policy's name.
+// MarshalText returns the policy's name. The error is always nil.
 func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads the policy's name, for flags and configuration files.

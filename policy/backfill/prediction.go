@@ -2,18 +2,18 @@ package backfill
 
 import "github.com/bourse-grid/bourse"
 
-// Estimates may be predictions: a job is planned for less than it may take, so that it
-// may run on at its planned end, by Extend, up to what was requested. A prediction that
-// is wrong may cost jobs of the queue their turn, guarantees of the conservative policy
-// among them, but never a reservation: nodes are reserved only where no running job may
-// still need them, and a job starts only if its nodes are not reserved before its limit.
+// Estimates may be predictions. A job is then planned for less time than it may take, and
+// may run on at its planned end, by Extend, up to what was requested. A wrong prediction
+// may delay waiting jobs, even past their guarantees under the conservative policy, but
+// never a reservation. Nodes are reserved only where no running job may still need them,
+// and a job starts only if its nodes are not reserved before its limit.
 
-// Predict prepares the group for predictions. It comes before anything else.
+// Predict prepares the group for predictions. It must be called first.
 func (g *Group) Predict() {
 	g.sure, g.kept = bourse.NewProfile(g.now, g.nodes), bourse.NewProfile(g.now, g.nodes)
 }
 
-// firm is what can be reserved.
+// firm returns the nodes that can be reserved.
 func (g *Group) firm() bourse.Profile {
 	if g.sure != nil {
 		return g.sure
@@ -21,7 +21,7 @@ func (g *Group) firm() bourse.Profile {
 	return *g.free()
 }
 
-// keep takes nodes for a reservation, or gives them back.
+// keep adds nodes, below 0 for a new reservation, to the profiles of what can be reserved.
 func (g *Group) keep(r Reserved, nodes int) {
 	if g.sure != nil {
 		g.sure.Add(r.Start, r.End, nodes)
@@ -29,8 +29,8 @@ func (g *Group) keep(r Reserved, nodes int) {
 	}
 }
 
-// mayRun reports whether a job that starts now could run to its limit, and the gate is
-// open.
+// mayRun reports whether a job that starts now could run to its limit, and the gate lets
+// it.
 func (g *Group) mayRun(q *Queued) bool {
 	return (g.sure == nil || g.sure.Min(g.now, g.now.Add(q.Longest())) >= q.Nodes) && !g.barred(q)
 }
@@ -40,9 +40,9 @@ type room interface {
 	EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time
 }
 
-// earliest is where a job that is blocked fits into the work. By predictions it also
-// has all of its limit before the next reservation of its nodes; of jobs that run now
-// it is hoped that they have ended, unless it would start at once.
+// earliest returns where a blocked job fits into work. With predictions, the job must also
+// fit for all of its limit beside the reservations. Jobs that run now are then assumed to
+// have ended by their estimates, unless the job would start at once.
 func (g *Group) earliest(q *Queued, work room) bourse.Time {
 	at := work.EarliestFit(g.now, q.Nodes, q.Estimate)
 	if g.sure == nil {
@@ -61,8 +61,8 @@ func (g *Group) earliest(q *Queued, work room) bourse.Time {
 	return at
 }
 
-// outlive moves the limit of a running job on that is to end after it, and reports
-// whether it could.
+// outlive moves the limit of a running job to end if that is later, and reports false if
+// the nodes are not free until then.
 func (g *Group) outlive(r *Running, end bourse.Time) bool {
 	if last := r.Last(); g.sure != nil && end > last {
 		if g.sure.Min(last, end) < r.Nodes {

@@ -6,21 +6,20 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Block is the piece of work that keeps a reservation from being admissible:
-// at the first instant that is short of nodes, the one whose end is the first
-// to bring enough of them back.
+// Block is the work that prevents a reservation: at the first instant with too few free
+// nodes, the job or reservation whose end is the first to bring back enough of them.
 type Block struct {
-	At       bourse.Time // the first instant that is short
+	At       bourse.Time // the first instant with too few free nodes
 	Free     int         // nodes free then
 	Reserved bool        // a reservation; else a running job
 	ID       int64       // of the job or the reservation; 0 if Nodes is 0
-	Nodes    int         // it holds; 0: nothing in the state explains it
+	Nodes    int         // nodes it holds; 0: nothing in the state explains the shortage
 	Until    bourse.Time // its (estimated) end
 }
 
-// Refusal says why n nodes over [start, start+d) are not admissible: Past,
-// TooLarge, or Busy with the running job or the reservation that is in the way.
-// It is the zero Reason where they are; the queue has no say.
+// Refusal says why n nodes cannot be reserved over [start, start+d): Past, TooLarge, or
+// Busy with the running job or reservation that is in the way. If they can be reserved, it
+// returns the zero Reason. The queue has no say.
 func (s *State) Refusal(start bourse.Time, n int, d bourse.Duration) bourse.Reason {
 	switch {
 	case start < s.Now:
@@ -33,14 +32,14 @@ func (s *State) Refusal(start bourse.Time, n int, d bourse.Duration) bourse.Reas
 		return bourse.Reason{}
 	}
 	name := ""
-	if !block.Reserved { // the number of a reservation is the cluster's own
+	if !block.Reserved { // reservation numbers are internal to the cluster
 		name = fmt.Sprint(block.ID)
 	}
 	return block.Reason(n, name)
 }
 
-// Reason puts the block into words for a request of n nodes; name is what
-// people call the job or the reservation, "" where they have no name for it.
+// Reason describes the block to someone who asked for n nodes. name is what users call the
+// job or reservation, or "" if they have no name for it.
 func (k Block) Reason(n int, name string) bourse.Reason {
 	text := bourse.Say("%d free at %v, %d needed", k.Free, k.At, n)
 	if k.Nodes > 0 {
@@ -57,9 +56,9 @@ func (k Block) Reason(n int, name string) bourse.Reason {
 	return bourse.Reason{Code: bourse.Busy, Detail: string(text)}
 }
 
-// InTheWay finds what stands in the way of n nodes over [start, start+d), start
-// not before now; ok is false if nothing does. Equal ends: running jobs before
-// reservations, then in the state's order.
+// InTheWay finds what prevents n nodes from being reserved over [start, start+d). start
+// must not lie before s.Now. ok is false if nothing does. Of several that end together, a
+// running job comes before a reservation, then the order of the state decides.
 func (s *State) InTheWay(start bourse.Time, n int, d bourse.Duration) (k Block, ok bool) {
 	free := s.Firm()
 	low := start
@@ -88,7 +87,8 @@ func (s *State) InTheWay(start bourse.Time, n int, d bourse.Duration) (k Block, 
 	return k, true
 }
 
-// nextToEnd is the work that holds nodes at t and ends first after that instant.
+// nextToEnd returns the work that holds nodes at t and is the first to end later than
+// after.
 func (s *State) nextToEnd(t, after bourse.Time) (k Block, found bool) {
 	k.Until = bourse.Never
 	for _, r := range s.Running {
@@ -104,7 +104,7 @@ func (s *State) nextToEnd(t, after bourse.Time) (k Block, found bool) {
 	return k, found
 }
 
-// endingAt is how many nodes come back at end from work that holds them at t.
+// endingAt returns how many nodes come back at end from work that holds them at t.
 func (s *State) endingAt(t, end bourse.Time) (n int) {
 	for _, r := range s.Running {
 		if r.Last() == end && r.Start <= t {

@@ -1,15 +1,14 @@
 package backfill
 
-// Resume has a job run on that was started before the group was made, as when
-// the owner of a group comes back after a crash; it reports whether it could:
-// not if its id is there already, its planned end has passed, or its nodes are
-// taken. It comes before the first pass, as do the reservations and, after it,
-// the arrivals of those that still wait.
+// Resume adds a job that was started before the group was made, as when a group's owner
+// comes back after a crash. It reports false, and changes nothing, if the id is already
+// there, the planned end has passed, or the nodes are taken. The owner calls it before the
+// first pass, as it does for reservations, and then has the waiting jobs arrive.
 func (g *Group) Resume(r Running) bool {
 	if _, dup := g.ids[r.ID]; dup || r.Nodes < 1 || r.Nodes > g.nodes || r.End < g.now {
 		return false
 	}
-	g.free() // idle nodes tell nothing of a job whose planned end is now
+	g.free() // the idle count cannot express a job whose planned end is now
 	last := r.Last()
 	g.changed.more()
 	if last > g.now && g.firm().Min(g.now, last) < r.Nodes {
@@ -19,7 +18,7 @@ func (g *Group) Resume(r Running) bool {
 		g.settle()
 		g.free().Add(g.now, r.End, -r.Nodes)
 	}
-	if g.sure != nil && last > g.now { // also where it has come to its planned end, and runs on
+	if g.sure != nil && last > g.now { // also if it runs on at its planned end
 		g.sure.Add(g.now, last, -r.Nodes)
 	}
 	if r.End > g.now {
@@ -30,10 +29,10 @@ func (g *Group) Resume(r Running) bool {
 	return true
 }
 
-// Restore returns a group that goes on from s as the group does that s is a view of:
-// its running jobs are known by their ids and planned ends, guarantees stand, and
-// jobs without one get theirs in queue order. The queue stays in the order of s,
-// whatever the priorities. Nothing is shared with s. It costs a walk over s.
+// Restore returns a group that goes on from s as the group behind that view would. Running
+// jobs are known by their ids and planned ends. Guarantees stand, and jobs without one get
+// theirs in queue order. The queue stays in the order of s, whatever the priorities. The
+// group shares nothing with s. It costs a walk over s.
 func Restore(s *State) *Group {
 	c := s.Clone()
 	g := New(c.Nodes, c.Policy, c.Now)

@@ -7,28 +7,29 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// row is the jobs of a size class in the order of the queue. Of every few and of every
-// many neighbours it has how late those that take no longer than so long could start to
-// be over by their guarantees; so the first who could use a window is found by steps over
-// all others. Guarantees have only moved up since a job was filed, and who has left the
-// queue stays in its row: bounds hold, if not as tight.
+// row lists the jobs of one size class in queue order. For each few and each many
+// neighbours it keeps a bound on how late the jobs up to a given length could start and
+// still end by their guarantees' starts. With these, the first job that could use a window
+// is found in steps that skip most others. Since a job was filed its guarantee can only
+// have moved up, and a job that has left the queue stays in its row. So the bounds remain
+// valid, though less tight.
 type row struct {
 	jobs      []filed
 	few, many []bound
 }
 
-// filed is a job in its row, and how late it could start to be over by its guarantee, as
-// it was when that was looked at.
+// filed is a job in its row. latest is how late it could start and still be over by the
+// start of its guarantee, as last computed.
 type filed struct {
 	estimate   bourse.Duration
 	latest     bourse.Time
 	nodes, job int32
 }
 
-// bound is what holds for some neighbours: by the class of an estimate, how late one of
-// those could start, to be over by its guarantee, whose estimates are of that class or
-// below. One latest start for all would say little: those who are short are promised to
-// start early, and those who may start late are long.
+// bound summarises a group of neighbours. Entry e is the latest of their latest starts
+// among jobs whose estimate is of class e or below. A single latest start for all would say
+// little: short jobs are guaranteed to start early, and the jobs that may start late are
+// long.
 type bound [lengths]bourse.Time
 
 var nobody = func() (b bound) {
@@ -43,13 +44,13 @@ const (
 	manyBits = 9
 )
 
-// There are two classes of estimates for each doubling, of 8 s to 99 days.
+// Estimates are classed by two classes for each doubling, from 8 s to 99 days.
 const (
 	lengths = 40
-	lowest  = 13 // bits of a millisecond count that is of the lowest class
+	lowest  = 13 // estimates in ms of up to this many bits are in the lowest class
 )
 
-// length is the class of an estimate.
+// length returns the class of an estimate.
 func length(d bourse.Duration) int {
 	n := bits.Len64(uint64(d))
 	if n <= lowest {
@@ -64,7 +65,7 @@ func (b *bound) add(f *filed) {
 	}
 }
 
-// tighten has it be what is known of the jobs.
+// tighten recomputes the bound from jobs.
 func (b *bound) tighten(jobs []filed) {
 	*b = nobody
 	for k := range jobs {
@@ -72,13 +73,12 @@ func (b *bound) tighten(jobs []filed) {
 	}
 }
 
-// excludes reports that none of them could start at from and take no longer than a job
-// of that class of lengths.
+// excludes reports whether no job up to that length class could start as late as from.
 func (b *bound) excludes(from bourse.Time, length int) bool { return b[length] < from }
 
 func (r *row) clear() { r.jobs, r.few, r.many = r.jobs[:0], r.few[:0], r.many[:0] }
 
-// add puts a job behind all others.
+// add appends a job, which must be behind all others in the queue.
 func (r *row) add(f filed) {
 	n := len(r.jobs)
 	r.jobs = append(r.jobs, f)
@@ -92,8 +92,8 @@ func (r *row) add(f filed) {
 	r.many[n>>manyBits].add(&f)
 }
 
-// anybody is false only if no job could use w, whose longest part is that long. Of nearly
-// all windows it says so.
+// anybody reports whether some job may be able to use w, the longest part of which is long.
+// False is certain, and is the answer for nearly all windows.
 func (t *timeline) anybody(w *window, long bourse.Duration) bool {
 	s, last := span(w.from.Sub(t.origin)), class(int(w.high))
 	for c := class(int(w.low) + 1); c <= last; c++ {
@@ -104,8 +104,7 @@ func (t *timeline) anybody(w *window, long bourse.Duration) bool {
 	return false
 }
 
-// candidate is the first of the jobs from a to b, by their indices, that could use w, or
-// none.
+// candidate returns the first job with an index in [a, b] that could use w, or none.
 func (t *timeline) candidate(w *window, long bourse.Duration, a, b int32) int32 {
 	found := int32(none)
 	s, last := span(w.from.Sub(t.origin)), class(int(w.high))
@@ -120,7 +119,7 @@ func (t *timeline) candidate(w *window, long bourse.Duration, a, b int32) int32 
 	return found
 }
 
-// firstOf is candidate among the jobs of a row.
+// firstOf is candidate for the jobs of one row.
 func (t *timeline) firstOf(r *row, w *window, long bourse.Duration, a, b int32) int32 {
 	k := sort.Search(len(r.jobs), func(k int) bool { return r.jobs[k].job >= a })
 	e := length(long)
@@ -156,7 +155,8 @@ func (t *timeline) firstOf(r *row, w *window, long bourse.Duration, a, b int32) 
 	return none
 }
 
-// latest is when job i could start to be over by its guarantee.
+// latest returns how late job i could start and still be over by the start of its
+// guarantee.
 func (t *timeline) latest(i int32) bourse.Time {
 	p := &t.places[i]
 	if p.start == none {
@@ -165,7 +165,7 @@ func (t *timeline) latest(i int32) bourse.Time {
 	return t.list[p.start].at.Add(-p.estimate)
 }
 
-// sort files all jobs anew.
+// sort files all jobs again from scratch.
 func (t *timeline) sort(nodes int) {
 	t.origin = t.list[present].at
 	n := class(nodes) + 1
@@ -193,8 +193,8 @@ func (t *timeline) sort(nodes int) {
 	t.sorted, t.moves = len(t.places), 0
 }
 
-// file puts job i, which has just been given its place, into its row if the jobs are
-// sorted and it is behind all that are there.
+// file adds job i, which has just been given its place, to its row. It can do so only if
+// the jobs are sorted and i is behind all of them; otherwise they have to be sorted again.
 func (t *timeline) file(i int32) {
 	if t.sorted == 0 || int(i) < t.sorted {
 		t.sorted = 0
@@ -210,7 +210,7 @@ func (t *timeline) file(i int32) {
 	}
 }
 
-// fileAt puts job i into its row, and returns where its guarantee is among the shortest.
+// fileAt adds job i to its row and returns the index of its guarantee in shortest.
 func (t *timeline) fileAt(i int32) int {
 	p := &t.places[i]
 	c, at := class(int(p.nodes)), t.list[p.start].at

@@ -7,19 +7,18 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// runners are the jobs that hold nodes, by End, then ID. They lie in blocks, so that a
-// job that starts or ends moves those of its block and not all behind it: on a machine of
-// ten thousand nodes a thousand run. A block holds fullBlock of them at most; one alone is
-// a plain list.
+// runners are the jobs that hold nodes, ordered by End, then ID. A machine of ten thousand
+// nodes runs a thousand. They are kept in blocks of at most fullBlock, so that a job that
+// starts or ends moves only those of its block. A single block is a plain list.
 type runners struct {
 	blocks [][]Running // none is empty
-	whole  []Running   // all of them, where there are several blocks; good unless stale
+	whole  []Running   // all of them, if there are several blocks; valid unless stale
 	stale  bool
 }
 
 const fullBlock = 128
 
-// load takes a list, in order.
+// load replaces the jobs with list, which must be in order.
 func (r *runners) load(list []Running) {
 	*r = runners{stale: true}
 	for part := range slices.Chunk(list, fullBlock/2) {
@@ -27,8 +26,7 @@ func (r *runners) load(list []Running) {
 	}
 }
 
-// list shows all of them, until the next change. It costs a walk where something has
-// changed.
+// list returns all jobs, valid until the next change. After a change it costs a walk.
 func (r *runners) list() []Running {
 	switch {
 	case len(r.blocks) == 0:
@@ -44,7 +42,7 @@ func (r *runners) list() []Running {
 	return r.whole
 }
 
-// first is the one that ends first, nil if none runs.
+// first returns the job that ends first, or nil if none runs.
 func (r *runners) first() *Running {
 	if len(r.blocks) == 0 {
 		return nil
@@ -52,8 +50,8 @@ func (r *runners) first() *Running {
 	return &r.blocks[0][0]
 }
 
-// search is where a job of that planned end stands, or would: behind the last one of a
-// block only if there is no other block behind.
+// search returns the position of the job with this planned end and id, or where it would be
+// inserted. That is the end of a block only in the last block.
 func (r *runners) search(end bourse.Time, id int64) (block, at int) {
 	low, high := 0, len(r.blocks)-1
 	for low < high {
@@ -80,12 +78,12 @@ func (r *runners) search(end bourse.Time, id int64) (block, at int) {
 	return block, low
 }
 
-// before reports whether the job stands before one of that end and id.
+// before reports whether the job comes before one with this end and id.
 func (r *Running) before(end bourse.Time, id int64) bool {
 	return r.End < end || r.End == end && r.ID < id
 }
 
-// put takes a job in.
+// put adds a job.
 func (r *runners) put(x Running) {
 	r.stale = true
 	if len(r.blocks) == 0 {
@@ -103,8 +101,8 @@ func (r *runners) put(x Running) {
 	r.blocks[k] = slices.Insert(r.blocks[k], i, x)
 }
 
-// find is a job that runs until that planned end; that there is none is a broken
-// invariant. It may be changed in place, but for its End and ID.
+// find returns the job that runs until the planned end. It panics if there is none. The
+// caller may change the job in place, except for its End and ID.
 func (r *runners) find(id int64, planned bourse.Time) *Running {
 	k, i := r.place(id, planned)
 	r.stale = true
@@ -119,7 +117,7 @@ func (r *runners) place(id int64, planned bourse.Time) (block, at int) {
 	return k, i
 }
 
-// take takes a job out.
+// take removes a job and returns it. It panics if there is none.
 func (r *runners) take(id int64, planned bourse.Time) Running {
 	r.stale = true
 	k, i := r.place(id, planned)

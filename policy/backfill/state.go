@@ -1,11 +1,10 @@
-// Package backfill decides which jobs of a group's local queue start now, and
-// plans when the others would. One algorithm and one number, how many blocked
-// queue heads hold a reservation, give first fit, EASY and conservative
-// backfilling; FCFS stands beside them (Mu'alem and Feitelson 2001; Singh,
-// Kesselman and Deelman, section 4).
+// Package backfill decides which jobs of a group's local queue start now, and plans when
+// the others will. One algorithm and one number, how many blocked queue heads hold a
+// reservation, give first fit, EASY and conservative backfilling. FCFS is the case without
+// backfilling (Mu'alem and Feitelson 2001; Singh, Kesselman and Deelman, section 4).
 //
-// It knows no clock, draws nothing and does no I/O: whoever calls it says what
-// time it is and tells it of ends, arrivals and reservations.
+// It has no clock and no randomness, and does no I/O. Its caller supplies the time and
+// reports ends, arrivals and reservations.
 package backfill
 
 import (
@@ -18,12 +17,12 @@ import (
 type Policy struct {
 	Backfill bool // false: first come first served, nothing overtakes
 	Reserve  int  // how many blocked heads hold a reservation; All for conservative
-	// Shortest has the job of the shortest estimate overtake first, ties in queue order;
-	// else the first that fits. Not with Conservative, and prices do not know it: a book
-	// plans the queue in its order.
+	// Shortest lets the job with the shortest estimate overtake first, ties in queue order;
+	// otherwise the first that fits overtakes. It cannot be combined with Conservative.
+	// Prices ignore it: a book plans the queue in its order.
 	Shortest bool
-	// Fair has the queue be ordered by what each job's owner has had lately; see
-	// Group.Rank. Not with Conservative, whose guarantees no order may change.
+	// Fair orders the queue by what each job's owner has used lately; see Group.Rank. It
+	// cannot be combined with Conservative, as a new order must not change guarantees.
 	Fair bool
 }
 
@@ -72,14 +71,14 @@ type Queued struct {
 	Submit    bourse.Time
 	Priority  int         // of its queue, higher first
 	Weight    int64       // delay cost of its queue, in thousandths: 1000 is 1
-	Guarantee bourse.Time // conservative: the start it was guaranteed; Never if none yet
-	Ref       int32       // the owner's own, handed back when the job starts
-	Had       uint64      // under a fair policy: what its user has had, as of the last pass or view
+	Guarantee bourse.Time // conservative: its guaranteed start; Never if it has none yet
+	Ref       int32       // for the group's owner, returned when the job starts
+	Had       uint64      // under a fair policy: what its user had used at the last pass or view
 
-	Limit bourse.Duration // what was requested, if Estimate is a prediction below it; else 0
+	Limit bourse.Duration // the requested time, if Estimate is a prediction below it; else 0
 }
 
-// Longest is the time that the job may take at most.
+// Longest returns how long the job may run at most.
 func (q *Queued) Longest() bourse.Duration { return max(q.Estimate, q.Limit) }
 
 // State is one group's queue at an instant: all that a plan or a quote needs.
@@ -90,15 +89,15 @@ type State struct {
 	Free     bourse.Profile // Nodes less running (to their estimated ends) less reserved, from Now on
 	Running  []Running      // by End, then ID
 	Reserved []Reserved     // by Start, then ID
-	Queue    []Queued       // in queue order: priority, under a fair policy what users have had, then arrival
+	Queue    []Queued       // in queue order: by priority, under a fair policy by Had, then by arrival
 
-	// Sure is Free with the running jobs there until their limits, where estimates are
-	// predictions; else nil.
+	// Sure is Free with running jobs counted until their limits. It is nil unless estimates
+	// are predictions.
 	Sure bourse.Profile
 }
 
-// Firm is what can be reserved: nodes that no running job may still need and no
-// reservation has.
+// Firm returns the nodes that can be reserved: those that no running job may still need and
+// that no reservation has.
 func (s *State) Firm() bourse.Profile {
 	if s.Sure != nil {
 		return s.Sure
@@ -106,9 +105,9 @@ func (s *State) Firm() bourse.Profile {
 	return s.Free
 }
 
-// Reserve makes of s what Group.Reserve makes of a group, for a reservation that there
-// is room for from s.Now on: its nodes are taken, and the guarantees of the
-// conservative policy, which must be up to date, give way in queue order.
+// Reserve does to s what Group.Reserve does to a group: it takes the nodes of r and places
+// displaced guarantees of the conservative policy again, in queue order. There must be room
+// for r from s.Now on, and guarantees must be up to date.
 func (s *State) Reserve(r Reserved) {
 	i, _ := slices.BinarySearchFunc(s.Reserved, r, compareReserved)
 	s.Reserved = slices.Insert(s.Reserved, i, r)
@@ -128,7 +127,8 @@ func (s *State) Reserve(r Reserved) {
 	}
 }
 
-// Take takes nodes out of what is free, or gives back if n is below 0.
+// Take takes n nodes over [start, end) out of the free profiles, or gives them back if n <
+// 0.
 func (s *State) Take(start, end bourse.Time, n int) {
 	s.Free.Add(start, end, -n)
 	if s.Sure != nil {
@@ -136,7 +136,7 @@ func (s *State) Take(start, end bourse.Time, n int) {
 	}
 }
 
-// From drops what is free before an instant.
+// From drops the free profiles before t.
 func (s *State) From(t bourse.Time) {
 	s.Free.From(t)
 	if s.Sure != nil {
@@ -144,8 +144,8 @@ func (s *State) From(t bourse.Time) {
 	}
 }
 
-// Queued is what waits, the sum of nodes x estimate in node-milliseconds, at most
-// MaxDuration. It costs one walk over the queue.
+// Queued returns the waiting work, the sum of nodes x estimate in node-milliseconds, at
+// most MaxDuration. It costs one walk over the queue.
 func (s *State) Queued() bourse.Duration {
 	sum := bourse.Duration(0)
 	for i := range s.Queue {

@@ -2,17 +2,17 @@ package backfill
 
 import "github.com/bourse-grid/bourse"
 
-// supply is what running jobs and reservations leave of the nodes. While nobody waits
-// and nothing is reserved, only how many are idle now decides what starts: then the steps
-// are not kept, which cost two moves of a long list for each job, and are made of the
-// running jobs once somebody asks.
+// supply is what running jobs and reservations leave of the nodes. While no job waits and
+// nothing is reserved, only the number of idle nodes decides what starts. Then the steps
+// are not maintained, as that would shift a long list twice for each job; they are rebuilt
+// from the running jobs when something asks for them.
 type supply struct {
-	steps bourse.Profile // opens at now; good unless idle is told
-	alone bool           // idle says it all
+	steps bourse.Profile // begins now; valid unless alone
+	alone bool           // only idle is maintained
 	idle  int
 }
 
-// now is how many nodes are free at this instant.
+// now returns how many nodes are free at this instant.
 func (s *supply) now() int {
 	if s.alone {
 		return s.idle
@@ -20,21 +20,22 @@ func (s *supply) now() int {
 	return s.steps[0].Free
 }
 
-// from has the supply open at now.
+// from drops what lies before now.
 func (s *supply) from(now bourse.Time) {
 	if !s.alone {
 		s.steps.From(now)
 	}
 }
 
-// relax gives the steps up until somebody asks for them.
+// relax stops maintaining the steps until something asks for them.
 func (s *supply) relax() {
 	if !s.alone {
 		s.alone, s.idle = true, s.steps[0].Free
 	}
 }
 
-// free is what running jobs and reservations leave, from now on.
+// free returns what running jobs and reservations leave, from now on. It rebuilds the steps
+// if they are not maintained.
 func (g *Group) free() *bourse.Profile {
 	s := &g.supply
 	if !s.alone {

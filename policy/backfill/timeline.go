@@ -7,40 +7,40 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// timeline is, under the conservative policy, what a group has free beside all
-// guarantees: the instants at which something starts or ends, in a list that each
-// guarantee knows its places in. After an early end nearly every guarantee that moves
-// does so by a few instants, as the one before it has: in a list that costs just
-// these, where a slice of some thousand steps would be searched and shifted four
-// times. What no early end has changed is not looked at again; see openings.
+// timeline holds the nodes that a group under the conservative policy has free beside all
+// guarantees. It is a linked list of the instants at which something starts or ends, and
+// each guarantee knows its start and end in it. After an early end most guarantees that
+// move do so by only a few instants. The list costs just those steps; a slice of some
+// thousand steps would have to be searched and shifted four times. A job is looked at again
+// only if an early end may have made room for it; see openings.
 type timeline struct {
 	list   []instant
-	spare  int32   // first of the unused, linked by next
+	spare  int32   // first unused entry; they are linked by next
 	places []place // by line index
 	openings
-	edges []edge // memory to use again
+	edges []edge // scratch space
 }
 
-// instant is where the free nodes may change.
+// instant is a time at which the number of free nodes may change.
 type instant struct {
 	at         bourse.Time
-	free       int32 // from here to the next
-	ends       int32 // of guarantees, running jobs and reservations that lie here: starts and ends
+	free       int32 // from here to the next instant
+	ends       int32 // number of starts and ends of guarantees, running jobs and reservations here
 	prev, next int32
-	starts     int32 // first of the guarantees that start here
+	starts     int32 // first job whose guarantee starts here
 }
 
 const none = -1
 
-// The list lies between two walls, which nothing fits over. The first instant behind
-// the first wall is the group's now.
+// The list lies between two sentinels with -1 free nodes, so that no fit extends past them.
+// The first instant after the wall is the group's present.
 const (
 	wall int32 = iota
 	tail
 	present
 )
 
-// edge is a start or an end on its way into a list.
+// edge is a start or an end that reset has yet to put into the list.
 type edge struct {
 	at    bourse.Time
 	by    int32 // nodes that come free
@@ -49,8 +49,9 @@ type edge struct {
 	start bool
 }
 
-// reset makes the list that of the guarantees in jobs, none of whom is gone, beside what is free otherwise;
-// running and reserved are that, as far as it is known.
+// reset rebuilds the list from the free profile and the guarantees in jobs, none of which
+// is a dead entry. free lacks only the guarantees. running and reserved, as far as they are
+// known, say how many jobs and reservations start or end at each of its steps.
 func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Reserved, jobs []Queued) {
 	now := free[0].At
 	t.edges = t.edges[:0]
@@ -118,7 +119,7 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 	t.forgetOpenings()
 }
 
-// insert makes at an instant of its own, before the instant k.
+// insert adds an instant at the time at, just before instant k, and returns it.
 func (t *timeline) insert(at bourse.Time, k int32) int32 {
 	i := t.spare
 	if i == none {
@@ -133,7 +134,8 @@ func (t *timeline) insert(at bourse.Time, k int32) int32 {
 	return i
 }
 
-// leave notes that one start or end less lies at k; the last takes it out.
+// leave records that one start or end fewer lies at k. It drops the instant if that was the
+// last.
 func (t *timeline) leave(k int32) {
 	x := &t.list[k]
 	if x.ends--; x.ends <= 0 && k > present && x.free == t.list[x.prev].free {
@@ -147,7 +149,7 @@ func (t *timeline) drop(k int32) {
 	x.at, x.next, t.spare = -bourse.Never, t.spare, k
 }
 
-// enter has the guarantee of job i start at k.
+// enter makes the guarantee of job i start at k.
 func (t *timeline) enter(i, k int32) {
 	p, x := &t.places[i], &t.list[k]
 	p.start, p.prev, p.next = k, none, x.starts
@@ -157,7 +159,7 @@ func (t *timeline) enter(i, k int32) {
 	x.starts = i
 }
 
-// withdraw takes the guarantee of job i from those that start where it does.
+// withdraw unlinks job i from the guarantees that start at the same instant.
 func (t *timeline) withdraw(i int32) {
 	p := &t.places[i]
 	if p.prev == none {
@@ -170,7 +172,7 @@ func (t *timeline) withdraw(i int32) {
 	}
 }
 
-// advance has the list begin at now.
+// advance makes the list begin at now.
 func (t *timeline) advance(now bourse.Time) {
 	first := &t.list[present]
 	for k := first.next; t.list[k].at <= now; k = first.next {
@@ -185,8 +187,8 @@ func (t *timeline) advance(now bourse.Time) {
 	first.at = now
 }
 
-// find is the instant at, before k, which it becomes if it was none; it must not lie
-// before the present.
+// find returns the instant with the time at, and inserts it if there is none. It searches
+// backward from k, which must not lie before at; at must not lie before the present.
 func (t *timeline) find(at bourse.Time, k int32) int32 {
 	for t.list[t.list[k].prev].at >= at {
 		k = t.list[k].prev
@@ -197,7 +199,7 @@ func (t *timeline) find(at bourse.Time, k int32) int32 {
 	return t.insert(at, k)
 }
 
-// raise has n more nodes free from instant a to b.
+// raise adds n to the free nodes from instant a up to instant b.
 func (t *timeline) raise(a, b, n int32) {
 	for ; a != b; a = t.list[a].next {
 		t.list[a].free += n
@@ -213,7 +215,7 @@ func (t *timeline) take(s, e bourse.Time, n int) {
 	t.raise(a, b, int32(-n))
 }
 
-// after is the first instant behind at.
+// after returns the first instant later than at, or tail.
 func (t *timeline) after(at bourse.Time) int32 {
 	k := present
 	for t.list[k].at <= at && k != tail {
@@ -222,7 +224,7 @@ func (t *timeline) after(at bourse.Time) int32 {
 	return k
 }
 
-// fewest is the least number of nodes free anywhere in [s, e).
+// fewest returns the smallest number of free nodes in [s, e).
 func (t *timeline) fewest(s, e bourse.Time) int {
 	k := t.list[t.after(s)].prev
 	low := t.list[k].free
@@ -232,8 +234,9 @@ func (t *timeline) fewest(s, e bourse.Time) int {
 	return int(low)
 }
 
-// fit is the first instant, from the one on that lies in k, where so many nodes are
-// free all through d, and what of the list lies behind it; Never if there is none.
+// fit returns the earliest time, not before at, from which nodes are free for all of d, and
+// the first instant not before the end of that span. The time at lies in instant k. Without
+// a fit, it returns Never and tail.
 func (t *timeline) fit(k int32, at bourse.Time, nodes int32, d bourse.Duration) (bourse.Time, int32) {
 	for {
 		for t.list[k].free < nodes {
@@ -252,14 +255,15 @@ func (t *timeline) fit(k int32, at bourse.Time, nodes int32, d bourse.Duration) 
 	}
 }
 
-// EarliestFit is that of a profile.
+// EarliestFit answers as bourse.Profile.EarliestFit does.
 func (t *timeline) EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time {
 	at, _ := t.fit(t.list[t.after(from)].prev, from, int32(n), d)
 	return at
 }
 
-// place gives job i its earliest fit from an instant on beside all that is there, if it
-// ever fits, and returns the start. Who could have gone before that instant may move up.
+// place guarantees job i its earliest fit not before from, and returns the start, or Never
+// if the job never fits. If the job would have fit before from, it is marked to be looked
+// at again: it may move up later.
 func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
 	p := &t.places[i]
 	k := t.hint(p)
@@ -286,14 +290,15 @@ func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
 	return at
 }
 
-// start has job i, whose guarantee has come, go on in its place.
+// start removes the guarantee of job i, which starts now. Its nodes stay taken until its
+// end.
 func (t *timeline) start(i int32) {
 	t.withdraw(i)
 	t.leave(t.places[i].start)
 	t.forget(i)
 }
 
-// cancel takes job i and its guarantee out.
+// cancel removes the guarantee of job i and frees its nodes.
 func (t *timeline) cancel(i int32) {
 	p := &t.places[i]
 	a, b := p.start, p.end
@@ -308,13 +313,14 @@ func (t *timeline) cancel(i int32) {
 	t.leave(b)
 }
 
-// moved says where a job of the line is guaranteed from now on.
+// moved is a new guarantee of a job of the line.
 type moved struct {
 	job int32
 	at  bourse.Time
 }
 
-// enterAll gives jobs that have none their places, which must be free, in one walk.
+// enterAll enters the guarantees of list in one walk. The jobs must have none yet, and
+// their nodes must be free.
 func (t *timeline) enterAll(list []moved) {
 	t.sorted = 0
 	slices.SortFunc(list, func(x, y moved) int { return cmp.Compare(x.at, y.at) })
@@ -340,7 +346,7 @@ func (t *timeline) enterAll(list []moved) {
 	}
 }
 
-// profile appends to p what is free.
+// profile appends the free nodes to p.
 func (t *timeline) profile(p bourse.Profile) bourse.Profile {
 	for k := present; k != tail; k = t.list[k].next {
 		if x := &t.list[k]; len(p) == 0 || p[len(p)-1].Free != int(x.free) {
@@ -361,7 +367,7 @@ func (t *timeline) forget(i int32) {
 	t.unmark(i)
 }
 
-// giveBack returns n nodes over [s, e), where they were taken.
+// giveBack frees n nodes over [s, e), which take or reset had taken.
 func (t *timeline) giveBack(s, e bourse.Time, n int) {
 	a := t.find(s, t.after(s))
 	b := t.find(e, t.after(e))
@@ -371,7 +377,7 @@ func (t *timeline) giveBack(s, e bourse.Time, n int) {
 	t.vacate(zone{s, e, int32(n)})
 }
 
-// move brings the guarantee of job i forward to the instant b, and notes what that
+// move brings the guarantee of job i forward to instant b, and records the room that this
 // opens behind it.
 func (t *timeline) move(i, b int32) {
 	t.moves++

@@ -2,23 +2,23 @@ package backfill
 
 import "github.com/bourse-grid/bourse"
 
-// window is where a job of more than low nodes and at most high may have room from some
-// instant on.
+// window is an interval in which a job of more than low and at most high nodes may have
+// room.
 type window struct {
 	from, to  bourse.Time
-	near      int32 // an instant that has lain at from
+	near      int32 // instant that was at from when last seen; it may be gone
 	low, high int32
-	opener    int32 // who has left it: those behind look first
-	again     bool  // then, in the next compression, those up to the opener
-	next      int32 // of the same job
+	opener    int32 // the job that left this room, or none; jobs behind it look first
+	again     bool  // the jobs up to the opener look, in the next compression
+	next      int32 // next window of the same job
 }
 
-// lookAgain marks job i, who may move to anywhere.
+// lookAgain marks job i for a look at all times before its guarantee.
 func (t *timeline) lookAgain(i int32) {
 	t.hang(i, window{from: -bourse.Never, to: bourse.Never, near: present, opener: none, again: true})
 }
 
-// hang gives a window to job i and marks it.
+// hang gives a window to job i and marks the job.
 func (t *timeline) hang(i int32, w window) {
 	p, k := &t.places[i], t.shut
 	w.next = p.window
@@ -33,7 +33,7 @@ func (t *timeline) hang(i int32, w window) {
 	t.mark(i)
 }
 
-// unhang takes a window from job i, which has one.
+// unhang takes the first window from job i, which must have one, and returns it.
 func (t *timeline) unhang(i int32) window {
 	p := &t.places[i]
 	k := p.window
@@ -44,10 +44,10 @@ func (t *timeline) unhang(i int32) window {
 	return w
 }
 
-// complete hands on the windows that the instant k completes: for each number of nodes
-// above low and up to high, as far around it as so many are free.
+// complete hands on the windows around instant k: for each number of nodes above low and up
+// to high, the longest interval around k in which that many are free. Job i left the room.
 func (t *timeline) complete(k, low, high, i int32) {
-	a, b := t.list[k].prev, t.list[k].next // what lies around the window
+	a, b := t.list[k].prev, t.list[k].next // the instants on either side of the window
 	for high > low {
 		for t.list[a].free >= high {
 			a = t.list[a].prev
@@ -62,9 +62,8 @@ func (t *timeline) complete(k, low, high, i int32) {
 	}
 }
 
-// hand gives w to the first job behind job i, in the order in which they are looked at,
-// who could use it before its guarantee: whose estimate is no longer than its longest
-// part.
+// hand gives w to the next job after i that could use it before its guarantee, that is, a
+// job with an estimate of at most long, the length of the longest part of w.
 func (t *timeline) hand(w window, long bourse.Duration, i int32) {
 	if !t.anybody(&w, long) {
 		return
@@ -83,7 +82,8 @@ func (t *timeline) hand(w window, long bourse.Duration, i int32) {
 	}
 }
 
-// pass hands the windows of job i, who has looked at them, to who comes next.
+// pass hands the windows of job i, which has looked at them, to the next jobs that could
+// use what is left of them.
 func (t *timeline) pass(i int32) {
 	for n := t.places[i].window; n != none; {
 		n = t.windows[n].next
@@ -97,7 +97,8 @@ func (t *timeline) pass(i int32) {
 	}
 }
 
-// shrink cuts w down to what is still free, and returns how long its longest part is.
+// shrink cuts w down to what is still free, and returns the length of its longest part; 0
+// if nothing is left.
 func (t *timeline) shrink(w *window, i int32) (long bourse.Duration) {
 	from, to, high := bourse.Never, bourse.Never, int32(0)
 	for k := t.holding(w, i); t.list[k].at < w.to; {
@@ -120,11 +121,12 @@ func (t *timeline) shrink(w *window, i int32) (long bourse.Duration) {
 	return long
 }
 
-// within is the first instant in w and before the instant first from which all of job i
-// has room before its guarantee, or none.
+// within returns the earliest instant in w from which job i has room and is over by the
+// start of its guarantee. It must lie before the instant first, unless that is none.
+// Without one, it returns none.
 func (t *timeline) within(i int32, w *window, first int32) int32 {
 	p := &t.places[i]
-	last := min(w.to, t.list[p.start].at).Add(-p.estimate) // start, at the latest
+	last := min(w.to, t.list[p.start].at).Add(-p.estimate) // latest start
 	if first != none {
 		last = min(last, t.list[first].at-1)
 	}
@@ -147,8 +149,8 @@ func (t *timeline) within(i int32, w *window, first int32) int32 {
 	return none
 }
 
-// holding is the instant that holds when w begins: the one noted, or if that has gone
-// it is looked for from both sides, the guarantee of job i being one.
+// holding returns the instant in effect when w begins. If the noted one is gone, it
+// searches from both sides: forward from the present and back from the guarantee of job i.
 func (t *timeline) holding(w *window, i int32) int32 {
 	if t.list[w.near].at == w.from {
 		return w.near

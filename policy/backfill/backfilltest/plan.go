@@ -1,6 +1,5 @@
-// Package backfilltest plans a queue in the plainest way there is: the twin that
-// the faster plans of backfill and pricing are tested against. Only tests import
-// it.
+// Package backfilltest plans a queue in the simplest possible way. Tests compare the faster
+// plans of backfill and pricing with it. Only tests import it.
 package backfilltest
 
 import (
@@ -8,23 +7,21 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Plan returns the planned start of every queued job of s, in queue order:
-// estimates taken as runtimes, no further arrivals, reservations kept.
+// Plan returns the planned start of every queued job of s, in queue order. It takes
+// estimates as runtimes, assumes no further arrivals and keeps reservations.
 //
-// Passes run at s.Now and at every later instant at which something ends: a
-// running job by its estimate, a reservation, or a job planned here. Each is
-// the pass of backfill.Group: in queue order a job starts if it fits from that instant
-// on, against the holds of the blocked jobs before it; the first Policy.Reserve
-// blocked jobs hold their earliest fit; under FCFS the first blocked job stops
-// the pass.
+// It runs a pass at s.Now and at every later instant at which something ends: a running job
+// by its estimate, a reservation, or a job planned here. Each is the pass of
+// backfill.Group: in queue order a job starts if it fits from that instant on, beside the
+// holds of the blocked jobs before it; the first Policy.Reserve blocked jobs hold their
+// earliest fit; under FCFS the first blocked job ends the pass.
 //
-// Under the conservative policy the planned starts are the guarantees; jobs
-// without one are placed at their earliest fit, in queue order, after all
-// guarantees.
+// Under the conservative policy the planned starts are the guarantees. Jobs without one get
+// their earliest fit beside all guarantees, in queue order.
 //
-// A job that can never start (more nodes than ever come free) has Never. Plan
-// changes nothing, shares nothing with s, and costs a walk over the queue and the
-// profile for every end.
+// A job that can never start, as it needs more nodes than ever come free, gets Never. Plan
+// changes nothing and shares nothing with s. It costs a walk over the queue and the profile
+// for every end.
 func Plan(s *backfill.State) []bourse.Time {
 	if s.Policy.Conservative() {
 		return guarantees(s)
@@ -41,8 +38,8 @@ func Plan(s *backfill.State) []bourse.Time {
 	return starts
 }
 
-// planPass runs one pass at t over the jobs without a start; work is the free
-// profile, to be spent on the holds, and take is told of each start.
+// planPass runs one pass at t over the jobs without a start. work is a copy of the free
+// profile that it uses up for holds; take is called for each start.
 func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bourse.Time, take func(backfill.Queued)) {
 	holds := 0
 	for i, q := range s.Queue {
@@ -57,7 +54,7 @@ func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bo
 		case !s.Policy.Backfill:
 			return
 		case holds == s.Policy.Reserve:
-			continue // blocked, and no hold is left for it
+			continue // blocked, and the policy allows no more holds
 		default:
 			holds++
 		}
@@ -67,8 +64,8 @@ func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bo
 	}
 }
 
-// nextEnd is the first instant after t at which a running job, a reservation
-// or a planned job ends, or Never.
+// nextEnd returns the first instant after t at which a running job, a reservation or a
+// planned job ends, or Never.
 func nextEnd(s *backfill.State, starts []bourse.Time, t bourse.Time) bourse.Time {
 	next := bourse.Never
 	consider := func(end bourse.Time) {
