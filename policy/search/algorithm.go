@@ -2,7 +2,7 @@ package search
 
 import "fmt"
 
-// Algorithm says how a window is looked for.
+// Algorithm says how to look for a window.
 type Algorithm uint8
 
 const (
@@ -12,9 +12,9 @@ const (
 	// ALP takes the earliest start at which N slots cost no more than the price
 	// cap C each.
 	ALP
-	// AMPLiteral is AMP as printed: it stops inside a group of equal starts, so
-	// its windows are not always the cheapest at their start. It is kept for
-	// the paper's experiment. A slot with a count is looked at as a whole.
+	// AMPLiteral is AMP as printed. It stops within a group of equal starts, so its windows
+	// are not always the cheapest at their start. It is kept for the paper's experiment. It
+	// looks at a slot with a count as a whole.
 	AMPLiteral
 	// Best is not bound to the earliest start: see Weights.
 	Best
@@ -24,8 +24,8 @@ var algorithmNames = [...]string{AMP: "amp", ALP: "alp", AMPLiteral: "amp-litera
 
 func (a Algorithm) String() string { return algorithmNames[a] }
 
-// CapsPrice reports whether a holds each node of a window to the job's price cap. The
-// others hold the sum of what the nodes cost to the job's budget.
+// CapsPrice reports whether a limits the price of each node of a window to the job's price
+// cap. The other algorithms limit the total cost of the nodes to the job's budget.
 func (a Algorithm) CapsPrice() bool { return a == ALP }
 
 // ParseAlgorithm reads "alp", "amp", "amp-literal" or "best".

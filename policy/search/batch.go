@@ -6,45 +6,44 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Options of a batch.
+// Options control a batch.
 type Options struct {
 	Algorithm       Algorithm
-	MaxAlternatives int         // per job, whatever its sizes; 0: no bound
-	MaxParts        int         // of all windows together, after which the search breaks off; 0: no bound
-	Notice          bourse.Time // no window starts before, whatever the job's Ready
-	Weights         Weights     // Best: its own for all passes; where Time and Cost are 0 they turn from pass to pass
-	Barred          [][]bool    // by job, by group: that it may not use; nil: of all jobs, or of one, it may use all
+	MaxAlternatives int         // per job, over all its sizes; 0: no bound
+	MaxParts        int         // parts of all windows together, at which the search stops; 0: no bound
+	Notice          bourse.Time // no window starts earlier, whatever the job's Ready
+	Weights         Weights     // for Best, in all passes; if Time and Cost are 0 these change from pass to pass
+	Barred          [][]bool    // by job, by group: must not be used; nil for one job or all: no limit
 }
 
 // Result is what a batch found.
 type Result struct {
 	Alternatives [][]bourse.Window // by job, in the order found
-	Reasons      []bourse.Reason   // by job: why it has no alternative; None where it has
-	Passes       int               // that found something
+	Reasons      []bourse.Reason   // by job: why it has no alternative; None if it has one
+	Passes       int               // number of passes that found something
 	Cut          bool              // MaxParts was reached: there may be more
 
-	parts int // of all windows so far
+	parts int // number of parts of all windows so far
 }
 
-// Batch finds alternatives for the jobs, given in order of priority, and leaves
-// l without the slots they take: pass after pass over the jobs, each time one
-// window a job, until a whole pass finds nothing (Toporkov et al., section 2).
-// A job that failed is not tried again, since the list only shrinks. Best
-// makes 12 passes at most. A batch that is cut has reasons only for the jobs
-// that were tried until then.
+// Batch finds alternatives for the jobs, given in order of priority, and removes the slots
+// they take from l. It makes pass after pass over the jobs, finding one window for each,
+// until a whole pass finds nothing (Toporkov et al., section 2). A job that failed is not
+// tried again, since the list only shrinks. Best makes at most 12 passes. A batch that is
+// cut has reasons only for the jobs that were tried before the cut.
 //
-// A moldable job has a window for each of its sizes in a pass, in the order of
-// Request.Dealt. Of one job only one window is ever taken, so they may overlap
-// each other: what is taken out is what holds each of them alone. (On named slots
-// it is all of them, one after the other.)
+// A moldable job gets a window for each of its sizes in a pass, in the order of
+// Request.Dealt. Only one window of a job is ever taken, so they may overlap each other,
+// and only enough is removed to hold any one of them. (On named slots all of them are
+// removed, one after the other.)
 //
 // Where prices change over time, every second pass of AMP looks for the cheapest window
-// within the budget, not the earliest: else no alternative would lie in the cheap hours
-// as long as nodes are free in the dear ones.
+// within the budget, not the earliest. Otherwise no alternative would use the cheap hours
+// while nodes are free in the expensive ones.
 func Batch(l *List, jobs []bourse.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
 
-// Batch is the function Batch with the Finder's memory. The result shares
-// nothing with later ones.
+// Batch is the function Batch, with the memory of the Finder. The result shares nothing
+// with later ones.
 func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 	r := Result{Alternatives: make([][]bourse.Window, len(jobs)), Reasons: make([]bourse.Reason, len(jobs))}
 	queries, first := f.prepare(jobs, o)
@@ -72,8 +71,8 @@ func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 	return r
 }
 
-// look is what a pass does for one job: a window for each size that may have
-// another one, as long as there is room for alternatives.
+// look does one job's part of a pass: it finds a window for each size that may still have
+// one, while the job may have more alternatives.
 func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 	before := len(r.Alternatives[job])
 	for k := range sizes {
@@ -99,7 +98,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 			break
 		}
 		if o.Algorithm != Best {
-			// What was not free for the job at an earlier start never will be.
+			// What was not free at an earlier start never will be.
 			q.from = f.found.Start
 		}
 	}
@@ -108,7 +107,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 	}
 }
 
-// takeAny takes out what holds each of some windows of one job by itself.
+// takeAny removes just enough to hold any one of the windows, which belong to one job.
 func (f *Finder) takeAny(windows []bourse.Window) {
 	var parts []bourse.Part
 	for i := range windows {
@@ -122,7 +121,8 @@ func (f *Finder) takeAny(windows []bourse.Window) {
 	}
 }
 
-// nearer is the reason of the size that came nearer to a window, ties the first.
+// nearer returns the reason of the size that came closer to a window, or x if both came as
+// close.
 func nearer(x, y bourse.Reason) bourse.Reason {
 	order := []bourse.Code{bourse.None, bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
 	if slices.Index(order, y.Code) > slices.Index(order, x.Code) {
@@ -131,7 +131,7 @@ func nearer(x, y bourse.Reason) bourse.Reason {
 	return x
 }
 
-// prepare makes queries of the jobs: those of job i are first[i] to first[i+1].
+// prepare makes queries of the jobs. Those of job i are at first[i] up to first[i+1].
 func (f *Finder) prepare(jobs []bourse.Request, o Options) (queries []query, first []int) {
 	queries, first = make([]query, 0, len(jobs)), make([]int, len(jobs)+1)
 	for i := range jobs {

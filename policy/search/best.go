@@ -7,58 +7,58 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Weights say what Best looks for, in thousandths: among the windows within the
-// budget S it takes the one that minimises
+// Weights say what Best looks for, in thousandths. Among the windows within the budget S it
+// takes the one that minimises
 //
 //	Time x time/(L/P) + Cost x cost/S + Finish x (end - earliest start)/(L/P)
 //
-// Ties: the shorter, then the cheaper, then the earlier window. Only the ratio
-// of the weights matters; Cost alone is the paper's lambda = infinity. Weights
-// lie in 0..1,000,000 and are not all zero.
+// Ties: the shorter, then the cheaper, then the earlier window. Only the ratio of the
+// weights matters; Cost alone is the paper's lambda = infinity. Weights are in 0..1,000,000
+// and not all zero.
 //
-// With Value they are not looked at: it takes the window of least
-// cost + Urgency x (end - earliest start) + Haste x time, where Urgency and Haste
-// are what an hour is worth, 0..MaxBudget. Ties as above.
+// With Value, Time, Cost and Finish are ignored. Best then minimises cost + Urgency x (end
+// - earliest start) + Haste x time, where Urgency and Haste are credits per hour,
+// 0..MaxBudget. Ties as above.
 type Weights struct {
 	Time, Cost, Finish int64
 	Value              bool
 	Urgency, Haste     bourse.Credits
 }
 
-// rotation is the weights of a batch's passes: lambda 0, infinity, .3, 1.3, .13,
-// 6.6 against time 1, so that the alternatives of a job differ in what they are
-// good for.
+// rotation holds the weights of a batch's passes: lambda 0, infinity, .3, 1.3, .13, 6.6
+// against time 1, so that the alternatives of a job have different strengths.
 var rotation = []Weights{{Time: 1000}, {Cost: 1000}, {Time: 1000, Cost: 300}, {Time: 1000, Cost: 1300},
 	{Time: 1000, Cost: 130}, {Time: 1000, Cost: 6600}}
 
-// bestPasses bounds the passes of Best over a batch: twice around.
+// bestPasses bounds the passes of Best over a batch: two rounds of rotation.
 const bestPasses = 12
 
 // judge weighs windows and remembers the best.
 type judge struct {
 	q       *query
-	a, b, c uint64 // weights of time, cost and finish, brought to one denominator
+	a, b, c uint64 // weights of time, cost and finish over a common denominator
 	started bool   // a window was found
 	score   sum
 	time    bourse.Duration
 	cost    sum
 	start   bourse.Time
 	chosen  []kept
-	floor   sum // no window that starts at once scores less
+	floor   sum // lower bound on the score, even for a window that starts at once
 
-	// No window with a part beyond these can win.
+	// A window with a part beyond these bounds cannot win.
 	longest bourse.Duration
 	dearest int64
 }
 
-// lift lifts the bounds on parts.
+// lift removes the bounds on parts.
 func (j *judge) lift() { j.longest, j.dearest = bourse.Duration(bourse.Never), math.MaxInt64 }
 
-// lower sets the bounds on parts after a better window was found: with the least
-// that the rest of a window can add, a part beyond them passes the score.
+// lower tightens the bounds on parts after a better window was found. It assumes that the
+// rest of a window adds as little as possible; with a part beyond the bounds the window
+// would still score worse.
 func (j *judge) lower() {
 	q := j.q
-	all := sum{}.plus(q.cheapest, q.Nodes) // the window's cost, at least
+	all := sum{}.plus(q.cheapest, q.Nodes) // least cost of a window
 	if !all.atMost(q.limit) {
 		return
 	}
@@ -69,8 +69,8 @@ func (j *judge) lower() {
 	}
 }
 
-// open sets the weights: with R = L/P the score times R x S is
-// Time x S x time + Cost x R x cost + Finish x S x (end - from).
+// open sets the weights. With R = L/P, the score times R x S is Time x S x time + Cost x R
+// x cost + Finish x S x (end - from).
 func (j *judge) open(q *query, w Weights) {
 	if w.Value {
 		*j = judge{q: q, a: uint64(w.Haste), b: uint64(bourse.Hour), c: uint64(w.Urgency), chosen: j.chosen[:0]}
@@ -98,7 +98,7 @@ func (j *judge) open(q *query, w Weights) {
 	j.lift()
 }
 
-// rate is the score of a window. Costs within the budget fit in 60 bits.
+// rate returns the score of a window. Costs within the budget fit in 60 bits.
 func (j *judge) rate(start bourse.Time, time bourse.Duration, cost uint64) sum {
 	s := sum{}.plus(int64(j.a), int(time)).plus(int64(j.b), int(cost))
 	if j.c > 0 {
@@ -121,14 +121,13 @@ func (f *Finder) findBest(q *query, w Weights) bool {
 	return true
 }
 
-// weigh looks at the windows that a pool has at t. Of all windows no longer
-// than some runtime only the N cheapest parts can be the best, so it starts with
-// the N cheapest of all and goes down from the longest runtime among them,
-// dearer from step to step, until nothing can win any more.
+// weigh looks at the windows that a pool has at t. Among windows with no part longer than a
+// given runtime, only the N cheapest parts can be best. So it starts with the N cheapest
+// parts of all, and then repeatedly excludes the longest runtime among them, at rising
+// cost, until nothing can win any more.
 //
-// A window without a slot that starts at t was there before, with the same time
-// and cost. So unless the finish counts, nothing shorter than the shortest of
-// the new slots needs a look.
+// A window without a slot that starts at t existed before, with the same time and cost. So
+// unless the finish counts, it need not look at windows shorter than the shortest new slot.
 func (f *Finder) weigh(p *pool, t bourse.Time) {
 	j := &f.best
 	shortest := bourse.Duration(1)
@@ -148,7 +147,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 	}
 	longest := bourse.Duration(bourse.Never)
 	if j.started && j.b == 0 && j.c == 0 {
-		longest = j.time // only time counts: a longer one cannot win, one as long may be cheaper
+		longest = j.time // only time counts: a longer one cannot win, an equally long one may be cheaper
 	}
 	for longest >= shortest {
 		var cost sum
@@ -180,8 +179,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 	}
 }
 
-// hopeless reports whether no window that starts at t or later can be better than
-// the best so far, which is true of all later starts then.
+// hopeless reports whether no window that starts at t or later can beat the best so far.
 func (j *judge) hopeless(t bourse.Time) bool {
 	if !j.started || j.c == 0 {
 		return false
@@ -193,8 +191,8 @@ func (j *judge) hopeless(t bourse.Time) bool {
 	return all.hi == 0 && j.score.less(j.rate(t, j.q.least, all.lo))
 }
 
-// better reports whether a window comes before the best so far, by the rule for ties
-// where they score alike.
+// better reports whether a window beats the best so far, by score and then by the rule for
+// ties.
 func (j *judge) better(score sum, time bourse.Duration, cost sum, start bourse.Time) bool {
 	switch {
 	case !j.started || score.less(j.score):
@@ -205,8 +203,8 @@ func (j *judge) better(score sum, time bourse.Duration, cost sum, start bourse.T
 	return time < j.time || cost.less(j.cost) || cost == j.cost && start < j.start
 }
 
-// mayWin reports whether the N least of the pool are within the limit and, were
-// they no longer than shortest, could come before the best so far.
+// mayWin reports whether the pool's N least keys are within the limit and could beat the
+// best so far if their time were only shortest.
 func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
 	if !p.enough() {
 		return false
@@ -219,7 +217,7 @@ func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
 	return bound.less(j.score) || bound == j.score && (shortest < j.time || least.less(j.cost) || t < j.start)
 }
 
-// keep remembers the N cheapest parts no longer than longest.
+// keep remembers the N cheapest parts that take no longer than longest.
 func (j *judge) keep(p *pool, l *List, longest bourse.Duration) {
 	j.chosen = j.chosen[:0]
 	left := p.need

@@ -6,20 +6,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A fungible list of which some groups' prices change over time is searched here: what
-// a node costs then depends on when it starts. Between the instants at which anything
-// changes the cost of a window is a straight line, so the cheapest starts at one of
-// them: where nodes come free or the price changes, or where a part that ends there
-// ends just in time. The first start within the budget may lie between two, where the
-// cost has fallen far enough; the cost of the cheapest nodes at each instant bends only
-// downwards there, so halving finds it. What is left out is a window that is not of the
-// cheapest nodes, and best just where its own cost passes the budget.
+// A fungible list is searched here if the prices of some of its groups change over time, so
+// that the cost of a node depends on its start. Between the instants at which anything
+// changes, the cost of a window is linear in its start. So the cheapest window starts at
+// one of them: where nodes come free, where a price changes, or so that a part ends exactly
+// at such an instant. The first start within the budget may lie between two of them, where
+// the cost has fallen far enough. There the cost of the cheapest nodes is concave, so
+// bisection finds it. It misses only windows that do not consist of the cheapest nodes and
+// are best exactly where their own cost crosses the budget.
 //
-// AMPLiteral is as AMP here: a group of equal starts is looked at as a whole. A scan
-// looks at every group at each of these instants, so it costs their number times that of
-// the groups, with a binary search each.
+// AMPLiteral is the same as AMP here: a group of equal starts is looked at as a whole. A
+// scan looks at every group at each of these instants, with a binary search each.
 
-// starts lists the instants at which a window of q may begin, in order.
+// starts lists, in order, the instants at which a window of q may begin.
 func (f *Finder) starts(q *query) []bourse.Time {
 	l := f.list
 	last := min(q.Deadline, l.to)
@@ -51,13 +50,13 @@ func (f *Finder) starts(q *query) []bourse.Time {
 	return f.instants
 }
 
-// scanCurved is scan on such a list.
+// scanCurved is scan for a list with changing prices.
 func (f *Finder) scanCurved(q *query) int {
 	if q.least > bourse.Duration(bourse.Never) {
-		return -1 // nothing is suited
+		return -1 // no class suits the request
 	}
 	f.open(q)
-	before, had := bourse.Time(0), true // the start looked at last, and whether it had enough
+	before, had := bourse.Time(0), true // the previous start, and whether it had enough
 	for _, t := range f.starts(q) {
 		if f.array && f.best.hopeless(t) {
 			return -1
@@ -79,8 +78,8 @@ func (f *Finder) scanCurved(q *query) int {
 	return -1
 }
 
-// earliest is the first instant after one at which a pool has enough, by another at
-// the latest. The pools are left as they are then.
+// earliest returns the first instant in (after, by] at which a pool has enough, or by. The
+// pools are left as they are at that instant.
 func (f *Finder) earliest(q *query, after, by bourse.Time) bourse.Time {
 	for by-after > 1 {
 		if mid := after + (by-after)/2; f.fill(q, mid) {
@@ -93,8 +92,8 @@ func (f *Finder) earliest(q *query, after, by bourse.Time) bourse.Time {
 	return by
 }
 
-// fill has the pools hold what is free at t for long enough, and nothing else, and
-// reports whether one has enough. The place of a slot is its class.
+// fill refills the pools with what is free at t for long enough, and reports whether one
+// has enough. The position of a slot is its class.
 func (f *Finder) fill(q *query, t bourse.Time) bool {
 	l := f.list
 	for i := range f.pools {
@@ -133,7 +132,8 @@ func (f *Finder) fill(q *query, t bourse.Time) bool {
 	return slices.ContainsFunc(f.dirty, func(i int32) bool { return f.pools[i].enough() })
 }
 
-// at is fit of a part that starts at t: with what it costs then, not at the least.
+// at is fit for a part that starts at t: it uses the cost at that start, not the least
+// possible.
 func (q *query) at(l *List, class int32, t bourse.Time) fit {
 	x, c := q.fit(l, class), &l.classes[class]
 	if x.runtime == 0 || c.curve == nil {
@@ -155,14 +155,14 @@ func (q *query) at(l *List, class int32, t bourse.Time) fit {
 	return x
 }
 
-// dearest is the highest price of a node in [from, to).
+// dearest returns the highest price of a node in [from, to).
 func (c *class) dearest(from, to bourse.Time) bourse.Price {
 	g := bourse.Group{Price: c.price, Curve: c.curve}
 	return g.Dearest(from, to)
 }
 
-// cheapest is the price of a class where that is least, between the first start of q
-// and its last end.
+// cheapest returns the lowest price of a class between the first start of q and its last
+// end.
 func (c *class) cheapest(l *List, q *query) bourse.Price {
 	if c.curve == nil {
 		return c.price
@@ -172,7 +172,7 @@ func (c *class) cheapest(l *List, q *query) bourse.Price {
 	return bourse.Price(int64(c.price) * int64(least) / 1000)
 }
 
-// buildCurved makes f.found of the chosen nodes: a part a group.
+// buildCurved makes f.found from the chosen nodes, with one part for each group.
 func (f *Finder) buildCurved(q *query) {
 	slices.SortFunc(f.chosen, byPlace)
 	w := bourse.Window{Start: f.found.Start}
@@ -190,7 +190,7 @@ func (f *Finder) buildCurved(q *query) {
 	f.found = w
 }
 
-// seekCurved is seek on such a list.
+// seekCurved is seek for a list with changing prices.
 func (f *Finder) seekCurved(q *query, several bool) (bourse.Window, bool) {
 	f.singleCurved(q)
 	if !f.best.started || several && f.best.beatable() {
@@ -206,8 +206,7 @@ func (f *Finder) seekCurved(q *query, several bool) (bourse.Window, bool) {
 	return f.found, true
 }
 
-// singleCurved tells the judge of the best window that one group has for a query on
-// such a list.
+// singleCurved is single for a list with changing prices.
 func (f *Finder) singleCurved(q *query) {
 	l, j := f.list, &f.best
 	last := min(q.Deadline, l.to)

@@ -7,24 +7,24 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Finder looks for windows in a list, one at a time, and takes them out of it.
-// It keeps the memory of its searches, so a caller with many should keep the
-// Finder. It is not safe for concurrent use.
+// Finder looks for windows in a list, one at a time, and takes them out of it. It reuses
+// the memory of its searches, so a caller with many of them should keep the Finder. It is
+// not safe for concurrent use.
 type Finder struct {
 	list     *List
-	pools    []pool  // one, or one a site
+	pools    []pool  // one in all, or one for each site
 	dirty    []int32 // pools with slots added at the candidate start
 	cursors  []cursor
-	seen     []*slot // by place, where there are lanes
+	seen     []*slot // slots by position, if the list has lanes
 	chosen   []kept
 	taken    []slot                       // the found window's slots, in list order
-	hook     func(p *pool, t bourse.Time) // looks at every start in place of stopping at the first
+	hook     func(p *pool, t bourse.Time) // if set, it is called at every start and the scan does not stop at the first
 	array    bool                         // the hook reads the pools' arrays
 	best     judge
-	instants []bourse.Time // of starts
+	instants []bourse.Time // possible starts, see curved.go
 	tables   tables
-	spare    []fit // table of a refusal, or of one search
-	front    []fit // of the request that is being prepared
+	spare    []fit // table for a refusal or a single search
+	front    []fit // scratch of Prepare
 	arena    []bourse.Part
 	rooms    rooms
 	suits    suits
@@ -34,19 +34,18 @@ type Finder struct {
 	found    bourse.Window
 }
 
-// NewFinder returns a Finder over l. Only the Finder may change l from then on,
-// until l is reset.
+// NewFinder returns a Finder over l. From then on only the Finder may change l, until l is
+// reset.
 func NewFinder(l *List) *Finder { return &Finder{list: l} }
 
-// Find looks for one window for r under algorithm a, starting at or after
-// notice; w weighs windows for Best and is ignored otherwise. It changes
-// nothing; Take takes what it found. Without a window the reason is TooLarge,
-// NoNode, NoWindow or OverBudget, the latter iff there is a window once price
-// and budget are ignored.
+// Find looks for one window for r under algorithm a, starting at or after notice. w weighs
+// windows for Best and is otherwise ignored. Find changes nothing; Take takes what it
+// found. Without a window the reason is TooLarge, NoNode, NoWindow or OverBudget. It is
+// OverBudget iff there would be a window without regard to price and budget.
 //
-// r must ask for at least one node, a length and a performance above 0. A search
-// is linear in the slots up to the window's start, times the logarithm of the
-// slots free at once.
+// It panics unless r asks for at least one node, a length and a performance above 0, and a
+// budget of at least 0. A search is linear in the slots up to the window's start, times the
+// logarithm of the slots free at once.
 func (f *Finder) Find(r bourse.Request, a Algorithm, w Weights, notice bourse.Time) (bourse.Window, bourse.Reason) {
 	q := f.list.prepare(r, a, notice)
 	if len(f.list.classes) <= maxTable {
@@ -73,7 +72,8 @@ func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 	return true
 }
 
-// next is find for one job of a batch, from the first start that may have enough on.
+// next is find for one job of a batch. It begins at the first start at which enough nodes
+// may be free.
 func (f *Finder) next(q *query, a Algorithm, w Weights) bool {
 	if !f.bounded(a) {
 		return f.find(q, a, w)
@@ -95,12 +95,12 @@ func (f *Finder) next(q *query, a Algorithm, w Weights) bool {
 	return found
 }
 
-// scan walks the list in order of start and stops at the first start at which a
-// pool has enough: with whole, after the last slot of that start. It returns
-// the pool, -1 if the list ends first; the start is f.found.Start.
+// scan walks the list in order of start and stops at the first start at which a pool has
+// enough; if whole, only after the last slot of that start. It returns the pool, or -1 if
+// there is none. The start is in f.found.Start.
 //
-// Before q.from all starts are clipped to it; what ends too early for that is
-// never kept. Chunks in which everything ends too early are skipped.
+// Slots that start before q.from count as starting at q.from; those that then end too early
+// are never kept. Chunks in which all slots end too early are skipped.
 func (f *Finder) scan(q *query, whole bool) int {
 	l := f.list
 	if l.curved {
@@ -110,7 +110,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 	f.open(q)
 	t := q.from
 	if q.least > bourse.Duration(bourse.Never) {
-		return -1 // nothing is suited
+		return -1 // no class suits the request
 	}
 	ends := q.from.Add(q.least)
 	for f.enter(q, ends); len(f.cursors) > 0; {
@@ -179,7 +179,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 	return f.settle(t)
 }
 
-// open makes the pools ready for a scan.
+// open resets the pools for a scan.
 func (f *Finder) open(q *query) {
 	n := 1
 	if q.OneSite {
@@ -196,9 +196,8 @@ func (f *Finder) open(q *query) {
 	f.dirty = f.dirty[:0]
 }
 
-// settle ends a group of equal starts: of the pools that have enough at t, it
-// returns the one with the least sum, ties the one whose site comes first; -1
-// if there is none.
+// settle ends a group of equal starts. Of the pools that have enough at t it returns the
+// one with the least sum; of equal ones, the first site. It returns -1 if there is none.
 func (f *Finder) settle(t bourse.Time) int {
 	at, best := -1, sum{}
 	for _, i := range f.dirty {
@@ -220,8 +219,8 @@ func (f *Finder) settle(t bourse.Time) int {
 	return at
 }
 
-// build makes f.found of the chosen slots: parts in list order, those of one
-// fungible group in one part.
+// build makes f.found from the chosen slots. Parts are in list order, and the slots of a
+// fungible group form one part.
 func (f *Finder) build(q *query) {
 	l := f.list
 	if l.curved {
@@ -256,7 +255,7 @@ func (f *Finder) build(q *query) {
 	f.found = w
 }
 
-// at is the slot at a place of the last scan.
+// at returns the slot at a position of the last scan.
 func (f *Finder) at(pos int64) *slot {
 	if len(f.list.slots) > 1 {
 		return f.seen[pos]
@@ -266,8 +265,8 @@ func (f *Finder) at(pos int64) *slot {
 
 func byPlace(a, b kept) int { return cmp.Compare(a.pos, b.pos) }
 
-// room returns an empty slice in the arena with room for n parts. The parts of
-// many windows share an allocation.
+// room returns an empty slice with capacity for n parts from the arena. Many windows share
+// one allocation.
 func (f *Finder) room(n int) []bourse.Part {
 	if cap(f.arena)-len(f.arena) < n {
 		f.arena = make([]bourse.Part, 0, max(n, 256))
@@ -275,7 +274,7 @@ func (f *Finder) room(n int) []bourse.Part {
 	return f.arena[len(f.arena):len(f.arena):cap(f.arena)]
 }
 
-// Take takes the window that the last Find found out of the list.
+// Take removes the window that the last Find found from the list.
 func (f *Finder) Take() {
 	l, w := f.list, &f.found
 	if l.fungible {
@@ -284,7 +283,7 @@ func (f *Finder) Take() {
 		}
 		return
 	}
-	// From the last to the first: this settles ties among equal starts.
+	// From last to first: this determines the order of equal starts.
 	for i := len(w.Parts) - 1; i >= 0; i-- {
 		l.cut(f.taken[i], w.Parts[i].Start, w.Parts[i].End)
 	}

@@ -6,30 +6,30 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// frontier is from when on so many nodes are free at once for so long, as searches of a
-// batch have come upon it: who asks for no less has no window before, since the list only
-// shrinks. The jobs of a batch fill a grid from its front, and without this each of them
-// would look through all that those before it have left behind.
+// frontier records, for numbers of nodes and lengths, the time from which searches of a
+// batch found enough nodes free. The list only shrinks, so a request for at least as much
+// has no window before it. The jobs of a batch fill a grid from the front; without the
+// frontier, each would look through everything that the jobs before it have left over.
 //
-// It is a table by nodes and lengths, in classes of an eighth of an octave at the most. A
-// search is noted in the class that asks for no less, and read from that which asks for
-// no more.
+// It is a table by nodes and length, in classes of at most an eighth of an octave. A search
+// is recorded in the class at or above its values, and read from the class at or below
+// them.
 type frontier struct {
 	nodes, lengths classes
-	at             []bourse.Time // no start before; by nodes, then by length
-	off            bool          // it keeps nothing
+	at             []bourse.Time // earliest possible start, by nodes, then by length
+	off            bool          // nothing is recorded
 }
 
-// classes are the classes of some values, from one to another.
+// classes are n consecutive classes of values, beginning with first.
 type classes struct{ first, n int }
 
-// classOf is the class of a value, and whether the value is the least of it.
+// classOf returns the class of a value, and whether the value is the smallest in it.
 func classOf(x uint64) (class int, least bool) {
 	n := max(0, bits.Len64(x)-4)
 	return 8*n + int(x>>n), x>>n<<n == x
 }
 
-// cover has the classes hold a value.
+// cover extends the classes to contain a value.
 func (c *classes) cover(x uint64) {
 	k, _ := classOf(x)
 	if c.n == 0 {
@@ -41,7 +41,8 @@ func (c *classes) cover(x uint64) {
 	c.n = max(c.n, k-c.first+1)
 }
 
-// within is the first class of the values that are no less than x; n: there is none.
+// within returns the first class with only values of at least x; n or more if there is
+// none.
 func (c *classes) within(x uint64) int {
 	k, least := classOf(x)
 	if !least {
@@ -50,17 +51,17 @@ func (c *classes) within(x uint64) int {
 	return k - c.first
 }
 
-// of is the class of a value that is covered.
+// of returns the class of a covered value.
 func (c *classes) of(x uint64) int {
 	k, _ := classOf(x)
 	return k - c.first
 }
 
-// maxCells bounds what the frontiers of one batch keep, 8 bytes each: where jobs may use
-// many sets of sites, those that come late keep nothing.
+// maxCells bounds the cells in the frontiers of one batch, 8 bytes each. If jobs may use
+// many different sets of sites, the frontiers of later sets record nothing.
 const maxCells = 1 << 20
 
-// since is the start before which there are not so many nodes for so long.
+// since returns the time before which that many nodes are not free for that long.
 func (f *frontier) since(nodes int, length bourse.Duration) bourse.Time {
 	if f.at == nil {
 		return -bourse.MaxTime
@@ -68,7 +69,7 @@ func (f *frontier) since(nodes int, length bourse.Duration) bourse.Time {
 	return f.at[f.nodes.of(uint64(nodes))*f.lengths.n+f.lengths.of(uint64(length))]
 }
 
-// note takes that there are not so many nodes for so long before t.
+// note records that that many nodes are not free for that long before t.
 func (f *frontier) note(nodes int, length bourse.Duration, t bourse.Time) {
 	if f.off {
 		return

@@ -7,18 +7,18 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// heaps serve a pool of many slots: the N of least key in one heap with the
-// greatest on top, all others in a second with the least on top, and a third by
-// expiry. What expires is only marked, and falls out when it comes to the top;
-// when the marked outnumber the live, all are built anew. Every operation is
-// logarithmic, a whole scan O(m log m) however many nodes there are.
+// heaps serve a pool with many slots. One heap holds the N least keys with the greatest on
+// top, a second all others with the least on top, and a third all slots by expiry. Expired
+// slots are only marked and removed once they reach the top; when the marked outnumber the
+// live, all heaps are rebuilt. Every operation is logarithmic, so a whole scan costs O(m
+// log m) for any number of nodes.
 type heaps struct {
 	need  int
 	items []item
-	in    heap // of least key; signs turned, so the greatest is on top
+	in    heap // the N least keys, negated so that the greatest is on top
 	out   heap // the others, least on top
 	gone  heap // all live, earliest expiry on top
-	sum   sum  // of in
+	sum   sum  // of the keys in in
 	held  int  // nodes of in
 	dead  int
 	order []kept // scratch of chosen
@@ -35,7 +35,8 @@ const (
 	outside
 )
 
-// from starts heaps with the slots of an array, reusing h's memory if there is any.
+// from starts heaps with the slots of an array. It reuses the memory of h, which may be
+// nil.
 func (h *heaps) from(sorted []kept, need int) *heaps {
 	if h == nil {
 		h = new(heaps)
@@ -79,7 +80,7 @@ func (h *heaps) take(id int32) {
 	h.in.push(node{-it.key, -it.pos, id})
 }
 
-// dropDead drops the marked from the tops, where every change leaves none.
+// dropDead removes marked items from the tops. It runs after every change.
 func (h *heaps) dropDead() {
 	for len(h.in) > 0 && h.items[h.in[0].id].state == dead {
 		h.in.pop()
@@ -89,7 +90,7 @@ func (h *heaps) dropDead() {
 	}
 }
 
-// expire marks what cannot start at t any more and returns how many nodes that is.
+// expire marks slots whose latest start is before t and returns how many nodes they have.
 func (h *heaps) expire(t bourse.Time) int {
 	nodes := 0
 	for len(h.gone) > 0 && h.gone[0].key < int64(t) {
@@ -114,7 +115,7 @@ func (h *heaps) expire(t bourse.Time) int {
 	return nodes
 }
 
-// rebuild forgets the marked.
+// rebuild removes all marked items.
 func (h *heaps) rebuild() {
 	items := h.items[:0]
 	h.in, h.out, h.gone = h.in[:0], h.out[:0], h.gone[:0]
@@ -137,13 +138,12 @@ func (h *heaps) rebuild() {
 	h.gone.order()
 }
 
-// least is the sum of the N least keys. The top of in may be needed in part
-// only.
+// least returns the sum of the N least keys. Only a part of the top of in may be needed.
 func (h *heaps) least() sum {
 	return h.sum.minus(-h.in[0].key, h.held-h.need)
 }
 
-// dearest is the greatest of the N least keys.
+// dearest returns the greatest of the N least keys.
 func (h *heaps) dearest() int64 { return -h.in[0].key }
 
 // chosen returns the items inside by key, then list order.
@@ -160,7 +160,7 @@ func (h *heaps) chosen() []kept {
 	return h.order
 }
 
-// heap is a binary heap of items, least (key, pos) on top.
+// heap is a binary heap with the least (key, pos) on top.
 type heap []node
 
 type node struct {
@@ -168,8 +168,8 @@ type node struct {
 	id       int32
 }
 
-// behind reports whether a new item of that key comes before the top of a heap
-// with signs turned. It is the last in list order, so equal keys do not.
+// behind reports whether a new item with that key comes before the top of a heap of negated
+// keys. The new item is the last in list order, so it does not if the keys are equal.
 func (n *node) behind(key int64) bool { return -n.key > key }
 
 func (n *node) before(o *node) bool { return n.key < o.key || n.key == o.key && n.pos < o.pos }

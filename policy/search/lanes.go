@@ -7,12 +7,12 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// lanes are the slots of a list, those of groups apart by their lengths, an octave a
-// lane. A scan that begins late passes over what has ended by then, chunk by chunk. In
-// one list nearly every chunk would have some level in it that is free for ever, and the
-// ten thousandth window of a batch would cost a look at each slot before it. Within a
-// lane what begins long before has ended; and lanes of slots that are too short for a
-// request are not looked at.
+// lanes are the slots of a list. Slots of groups are separated by length, one octave to a
+// lane. A scan that begins late can then skip, chunk by chunk, slots that have already
+// ended. In a single lane nearly every chunk would contain some level that is free forever,
+// and the ten thousandth window of a batch would cost a look at every slot before it.
+// Within a lane, slots that begin much earlier have ended. Lanes of slots too short for a
+// request are skipped entirely.
 type lanes []slotList
 
 const (
@@ -20,11 +20,11 @@ const (
 	shortest  = 18 // bits of the lengths in the first lane: up to 4 minutes
 )
 
-// manySlots is from how many slots on a list has lanes: with fewer, merging them costs
-// more than they spare. Tests have a lower one.
+// manySlots is the number of slots from which a list has lanes. With fewer, merging the
+// lanes costs more than it saves. Tests lower it.
 var manySlots = 1 << 13
 
-// of is the lane of a slot.
+// of returns the lane of a slot.
 func (l lanes) of(s slot) *slotList {
 	if len(l) == 1 {
 		return &l[0]
@@ -69,7 +69,7 @@ func (l *List) fill(sorted []slot) {
 	}
 }
 
-// spread gives a list that has grown its lanes.
+// spread divides a list that has grown into lanes.
 func (l *List) spread() {
 	if !l.fungible || len(l.slots) != 1 || l.slots[0].n < manySlots {
 		return
@@ -82,15 +82,15 @@ func (l *List) spread() {
 	l.fill(l.merged)
 }
 
-// cursor is a place in a lane: the next slot of it that has not ended too early.
+// cursor is a position in a lane: the next slot that does not end too early.
 type cursor struct {
 	lane  *slotList
 	ci, i int
 	at    *slot
 }
 
-// next goes to the first slot from the cursor's place on that ends at some instant or
-// later; false if there is none before the deadline.
+// next moves to the first slot, from the cursor's position on, that does not end before
+// ends. It reports false if there is none that starts before the deadline.
 func (c *cursor) next(ends, deadline bourse.Time) bool {
 	for ; c.ci < len(c.lane.chunks); c.ci, c.i = c.ci+1, 0 {
 		ch := &c.lane.chunks[c.ci]
@@ -123,8 +123,8 @@ func (f *Finder) enter(q *query, ends bourse.Time) {
 	slices.SortFunc(f.cursors, func(a, b cursor) int { return a.at.compare(*b.at) })
 }
 
-// goOn finds the next slot of the first cursor, which is dropped at the end of its lane,
-// and has the one come first whose slot does.
+// goOn advances the first cursor, drops it at the end of its lane, and reorders the cursors
+// so that the one with the earliest slot is first.
 func (f *Finder) goOn(ends, deadline bourse.Time) {
 	list := f.cursors
 	if !list[0].next(ends, deadline) {

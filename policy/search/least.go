@@ -7,14 +7,15 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Query is a request made ready for all searches of it on lists of the same groups.
+// Query is a request prepared for any number of searches on lists of the same groups.
 type Query struct {
 	query
-	front []fit // those no slower than any that is cheaper: the quickest first
+	front []fit // fits not dominated in runtime and cost, the quickest first
 }
 
-// Prepare makes a request ready for Least: no window starts before notice, and barred
-// says which groups are not to be used, nil: none. It costs a look at each group.
+// Prepare makes a request ready for Least. No window starts before notice. barred, by
+// group, says which groups must not be used; nil means none. It costs a look at each group
+// and panics on the requests that Find panics on.
 func (f *Finder) Prepare(r bourse.Request, notice bourse.Time, barred []bool) *Query {
 	q := &Query{query: f.list.prepare(r, Best, notice)}
 	q.barred = barred
@@ -39,31 +40,31 @@ func (f *Finder) Prepare(r bourse.Request, notice bourse.Time, barred []bool) *Q
 	return q
 }
 
-// Cap has the price cap of the request hold for each node at every instant, also where
-// prices change over time. Groups that have one price are barred, or they are not.
+// Cap applies the price cap of the request to each node at every instant, also where prices
+// change over time. Groups with a constant price are not affected; use barred for those.
 func (q *Query) Cap() { q.capped = true }
 
-// Fit is how long the request takes on a node of a group of a fungible list, and
-// what that node costs for so long from an instant on; 0 if the group does not suit it.
+// Fit returns how long the request takes on a node of a group of a fungible list, and what
+// one node costs for that time from an instant on; 0 if the group does not suit it.
 func (f *Finder) Fit(q *Query, group int, at bourse.Time) (bourse.Duration, bourse.Credits) {
 	x := q.at(f.list, int32(group), at)
 	return x.runtime, bourse.Credits(x.key)
 }
 
-// Least finds the window within a limit, at most the request's budget, that is best by
-// weights of Value on a fungible list: Find under Best without a reason for a refusal,
-// which can cost more than the search. Of windows that score alike it may be one of a
-// single group though another one starts earlier.
+// Least finds the best window by Weights with Value on a fungible list, within a limit of
+// at most the request's budget. It is Find under Best without the reason for a refusal,
+// which can cost more than the search. Among windows with the same score it may return one
+// of a single group though another one starts earlier.
 //
-// Most requests are served best by one group alone, and for one group a walk over its
-// profile will do. What no window of several groups can beat needs no scan, and the
-// scan for one that might begins with that bound.
+// For most requests a single group is best, and for one group a walk over its profile is
+// enough. A scan is needed only if a window of several groups might be better, and it then
+// begins with that bound.
 func (f *Finder) Least(p *Query, w Weights, limit bourse.Credits) (bourse.Window, bool) {
 	return f.seek(p, w, limit, true)
 }
 
-// LeastOfOne is Least among the windows of single groups or, where there is none, of
-// several: quicker, and no worse where one window more is all that is looked for.
+// LeastOfOne is Least among windows of single groups; only if there is none, among those of
+// several. It is quicker than Least.
 func (f *Finder) LeastOfOne(p *Query, w Weights, limit bourse.Credits) (bourse.Window, bool) {
 	return f.seek(p, w, limit, false)
 }
@@ -100,8 +101,8 @@ func (f *Finder) seek(p *Query, w Weights, limit bourse.Credits, several bool) (
 		Group: int32(group), Count: int32(q.Nodes), Start: at, End: at.Add(fit.runtime), Cost: cost}}}, true
 }
 
-// single tells the judge of the best window that one group has for a query, and
-// returns that group, -1 if none has any.
+// single rates, for each group, the best window of that group alone. It returns the group
+// of the best one, or -1 if there is none.
 func (f *Finder) single(q *query) int {
 	l, j, group := f.list, &f.best, -1
 	for g := range l.levels {
@@ -127,8 +128,9 @@ func (f *Finder) single(q *query) int {
 	return group
 }
 
-// found lays down what no window that starts at once can be better than: of windows
-// no longer than some runtime, all nodes are at best the cheapest that take no longer.
+// found sets the floor: the least score of a window that starts at once. Among windows with
+// no part longer than some runtime, at best all nodes are the cheapest of those that take
+// no longer.
 func (j *judge) found(front []fit) {
 	for i, x := range front {
 		cost := sum{}.plus(x.key, j.q.Nodes)
@@ -141,8 +143,8 @@ func (j *judge) found(front []fit) {
 	}
 }
 
-// beatable reports whether a window of several groups might be better than the one that
-// is known, and sets the bounds on its parts.
+// beatable reports whether a window of several groups might beat the known one, and sets
+// the bounds on its parts.
 func (j *judge) beatable() bool {
 	if !j.floor.less(j.score) {
 		return false

@@ -6,10 +6,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// levels is one group of alike nodes: its free count and the level sets of it,
-// for each k the maximal intervals with at least k nodes free, equal ones
-// carried as one with a count. N nodes are free on [s, e) iff levels with a
-// count of N in all cover it; that makes a search over the levels exact.
+// levels is one group of identical nodes: its free profile and its level sets. For each k
+// these are the maximal intervals with at least k nodes free; equal ones are stored once
+// with a count. N nodes are free on [s, e) iff levels with a total count of N each cover
+// it, so a search over the levels is exact.
 type levels struct {
 	free bourse.Profile
 	sets []bourse.Level
@@ -17,7 +17,7 @@ type levels struct {
 	fresh, next, open, beyond []bourse.Level
 	hit                       []int32
 
-	// What is free has changed over [from, to), and the sets are of before.
+	// The profile has changed over [from, to), and the sets are those before that change.
 	from, to bourse.Time
 }
 
@@ -25,17 +25,18 @@ func levelSlot(group int32, s bourse.Level) slot {
 	return slot{start: s.Start, end: s.End, tie: int64(group), class: group, count: int32(s.Count)}
 }
 
-// Add changes the number of free nodes of a group over [from, to), and the group's padding
-// around it, by n, negative to take. The list must be of fungible groups; from is not
-// before it begins.
+// Add adds n, below 0 to take, to the free nodes of a group over [from, to) and the group's
+// padding around it. The list must be fungible, and from must not be before its beginning.
+// The slots are updated at the next scan.
 func (l *List) Add(group int32, n int, from, to bourse.Time) {
 	from, to = l.padded(group, from, to)
 	l.take(group, -n, from, to)
 }
 
-// padded is what a window over [from, to) takes from others. Of two windows that are on the
-// same nodes one after the other both take the time between: for so long a node more than
-// is kept seems taken, since counts do not say which nodes it is.
+// padded returns the interval that a window over [from, to) takes from others. Of two
+// windows on the same nodes, one after the other, both take the padding between them.
+// During it one node more than necessary seems taken, since counts do not say which nodes
+// are used.
 func (l *List) padded(g int32, from, to bourse.Time) (bourse.Time, bourse.Time) {
 	x := &l.groups[g]
 	if x.Padding == 0 {
@@ -45,16 +46,16 @@ func (l *List) padded(g int32, from, to bourse.Time) (bourse.Time, bourse.Time) 
 	return max(from, l.levels[g].free[0].At), to
 }
 
-// Free is how many nodes of a group of a fungible list are free. It is to be read at
-// once: it follows Add.
+// Free returns the free profile of a group of a fungible list. It is valid until the next
+// change.
 func (l *List) Free(group int32) bourse.Profile { return l.levels[group].free }
 
-// take takes n nodes of group g out over [from, to). The slots follow with the next
-// scan: much of what is taken is given back before.
+// take takes n nodes of group g over [from, to), or gives them back if n < 0. The slots are
+// updated only at the next scan, as much of what is taken is given back before.
 func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v := &l.levels[g]
 	if l.changes++; n < 0 {
-		l.epoch++ // what is free has become more
+		l.epoch++ // more is free than before
 	}
 	v.free.Add(from, to, -n)
 	if v.from >= v.to {
@@ -65,7 +66,7 @@ func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v.from, v.to = min(v.from, from), max(v.to, to)
 }
 
-// renew has the slots follow what was taken.
+// renew brings the slots up to date.
 func (l *List) renew() {
 	for _, g := range l.stale {
 		v := &l.levels[g]
@@ -79,9 +80,9 @@ func (l *List) renew() {
 // insert puts a slot in its lane.
 func (l *List) insert(s slot) { l.slots.of(s).insert(s) }
 
-// follow makes the level sets of a group anew that a change over [from, to) may have
-// changed (cutting single lanes would lose windows), and replaces in the list only those
-// that differ.
+// follow recomputes those level sets of a group that a change over [from, to) may have
+// affected, and replaces only those that differ in the list. (Cutting single intervals
+// would lose windows.)
 func (l *List) follow(g int32, from, to bourse.Time) {
 	v := &l.levels[g]
 	if from, to = max(from, l.from), min(to, l.to); from >= to {
@@ -133,12 +134,11 @@ func (l *List) recount(s slot, n int) {
 	lane.chunks[ci].slots[i].count = int32(n)
 }
 
-// around finds the level sets that a change within [s, e) makes others: of the old ones
-// those that are hit, and the fresh ones in their place. They lie between two places of
-// the old. Those that are as deep as what is left free all along are as before. The
-// others are the old ones as far as they reach out of it: what is open before s begins
-// when it did, and what is free from e on is free until it was. So the walk is over the
-// steps within.
+// around finds the level sets that a change within [s, e) affects: the old ones as v.hit,
+// and their replacements as v.fresh. They lie between two indices of the old sets. Sets no
+// deeper than what is left free throughout are unchanged. The others keep what lies outside
+// the interval: one open before s still begins where it did, and one free from e on still
+// ends where it did. So the walk covers only the steps within.
 func (v *levels) around(s, e bourse.Time) (first, last int) {
 	v.hit, v.open, v.beyond, v.fresh = v.hit[:0], v.open[:0], v.beyond[:0], v.fresh[:0]
 	first = -1
@@ -185,7 +185,8 @@ func (v *levels) around(s, e bourse.Time) (first, last int) {
 	return first, last
 }
 
-// step closes levels, or opens one, where another number of nodes comes free.
+// step closes levels, or opens one, where the number of free nodes changes from depth to
+// free. It returns free.
 func (v *levels) step(at bourse.Time, depth, free int) int {
 	for depth > free {
 		top := &v.open[len(v.open)-1]
@@ -202,7 +203,7 @@ func (v *levels) step(at bourse.Time, depth, free int) int {
 	return free
 }
 
-// end closes what is open as the old levels end that are beyond.
+// end closes the open levels at the ends of the old levels in beyond.
 func (v *levels) end() {
 	for open, beyond := v.open, v.beyond; len(open) > 0; {
 		x := bourse.Level{Start: open[0].Start, End: beyond[0].End, Count: min(open[0].Count, beyond[0].Count)}

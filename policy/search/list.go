@@ -8,23 +8,23 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// List is the free slots of a set of nodes in order of start; equal starts keep
-// their order, and that order settles every tie of a search. It is either
-// Named, every slot a node of its own, or fungible, the level sets of groups of
-// alike nodes. A List is not safe for concurrent use.
+// List is the free slots of a set of nodes in order of start. Equal starts have a fixed
+// order, which settles every tie of a search. A list is either Named, where every slot is a
+// node of its own, or fungible, the level sets of groups of identical nodes. A List is not
+// safe for concurrent use.
 type List struct {
 	slots    lanes
 	groups   []bourse.Group
 	classes  []class
 	sites    int   // number of different sites
-	fungible bool  // groups, not nodes: see levels
-	curved   bool  // of groups whose prices change over time: see curved.go
+	fungible bool  // of groups, not nodes: see levels
+	curved   bool  // prices of some groups change over time: see curved.go
 	next     int64 // tie of the next piece of a named slot
 	levels   []levels
-	stale    []int32 // groups whose slots are of before
+	stale    []int32 // groups whose slots are out of date
 	from, to bourse.Time
-	epoch    uint64 // other for each list that holds more than the one before
-	changes  uint64 // other for each list that holds less
+	epoch    uint64 // changes whenever something becomes free
+	changes  uint64 // changes whenever something is taken or becomes free
 
 	siteOf map[string]int32
 	perm   []int32 // scratch of reset; of a fungible list, where the slots of each group end
@@ -42,12 +42,12 @@ type class struct {
 	curve       *bourse.PriceCurve // of a fungible list
 }
 
-// Named returns the list of slots whose Group is the index of a node in nodes.
-// Only Site, Name and Machine of nodes are looked at; price and performance are
-// the slot's, and its Count is 1 (or 0, read as 1). Slots are put in order of
-// start, equal starts as they stand. Slots of one node that touch are merged if
-// price and performance are equal (unmerged neighbours would lose windows);
-// overlapping ones are an error. It costs a sort.
+// Named returns the list of slots whose Group is the index of a node in nodes. Of nodes it
+// reads only Site, Name and Machine. Price and performance are the slot's, and Count is 1
+// (or 0, read as 1). Slots are sorted by start; equal starts keep their order. Adjacent
+// slots of one node are merged if price and performance are equal, since windows would
+// otherwise be lost. A slot out of range, or overlapping another of its node, is an error.
+// Named costs a sort.
 func Named(nodes []bourse.Group, slots []bourse.Slot) (*List, error) {
 	l := new(List)
 	return l, l.ResetNamed(nodes, slots)
@@ -120,10 +120,10 @@ func checkSlot(nodes []bourse.Group, slots []bourse.Slot, i int) error {
 	return nil
 }
 
-// ResetFungible makes l the list of the level sets of groups, clipped to
-// [from, to): free[g] says how many nodes of groups[g] are free when. The
-// profiles are copied, l's memory is used again; the zero List will do. The
-// order of equal starts is: group, then the longer slot first.
+// ResetFungible makes l the list of the level sets of groups, clipped to [from, to).
+// free[g] is the number of free nodes of groups[g] over time. It copies the profiles and
+// reuses l's memory; l may be the zero List. Equal starts are ordered by group, then the
+// longer slot first. It panics unless there are as many profiles as groups.
 func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
 	if len(groups) != len(free) {
 		panic(fmt.Sprintf("search: %d groups, %d profiles", len(groups), len(free)))
@@ -150,8 +150,8 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 	l.fill(l.merged)
 }
 
-// merge puts the slots of all groups in order, two groups at a time, then two of these, and
-// so on: those of one are in order already, which a sort would not make use of.
+// merge sorts the slots of all groups by merging them pairwise. The slots of each group are
+// already in order, which a general sort would not exploit.
 func (l *List) merge() {
 	for len(l.perm) > 1 {
 		l.dealt = slices.Grow(l.dealt[:0], len(l.merged))
@@ -184,7 +184,7 @@ func (l *List) reset(groups []bourse.Group, fungible bool) {
 	l.fill(nil)
 }
 
-// site numbers the sites in the order in which they are met.
+// site numbers sites in order of first appearance.
 func (l *List) site(name string) int32 {
 	n, ok := l.siteOf[name]
 	if !ok {
@@ -195,7 +195,7 @@ func (l *List) site(name string) int32 {
 	return n
 }
 
-// Len is the number of slots; alike ones of a group count once.
+// Len returns the number of slots. Identical ones of a group count as one.
 func (l *List) Len() int {
 	l.renew()
 	n := 0
@@ -205,9 +205,9 @@ func (l *List) Len() int {
 	return n
 }
 
-// cut takes [from, to) out of the named slot k: what is left before it stays in
-// its place, what is left after it goes behind all slots whose start is not
-// later (Toporkov et al., section 2, figure 1b). Empty pieces vanish.
+// cut takes [from, to) out of the named slot k. What is left before it stays in its place;
+// what is left after it goes behind all slots whose start is not later (Toporkov et al.,
+// section 2, figure 1b). Empty pieces are dropped.
 func (l *List) cut(k slot, from, to bourse.Time) {
 	slots := &l.slots[0]
 	ci, i := slots.find(k)

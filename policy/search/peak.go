@@ -6,32 +6,32 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// peak is how many nodes of a suit are free at once at the most for some length, at any
-// start from the batch's notice to the end of the list, as a scan has found it. The words
-// of a refusal say that figure, and above the capacity of a grid nearly all jobs of a
-// batch are refused: a scan each, of one list that hardly changes between them. So what
-// one scan has found is kept for the rest of the batch:
+// peak is the most nodes of a suit that a scan found free at once for a given length, at
+// any start from the batch's notice to the end of the list. The words of a refusal give
+// that number. When demand exceeds the capacity of a grid nearly all jobs of a batch are
+// refused, each with a scan of a list that hardly changes in between. So scan results are
+// kept for the rest of the batch:
 //
-//   - no more are free for a longer time, nor later, since the list only shrinks: a job
-//     that needs more is refused without a search;
-//   - no fewer are free for a shorter time, as long as the start that had so many has
-//     them still. If the list has not changed since, that is known, else it is counted.
+//   - No more nodes are free for a longer time, nor later in the batch, since the list
+//     only shrinks. A job that needs more is refused without a search.
+//   - No fewer are free for a shorter time, as long as the peak's start still has them. If
+//     the list has not changed, it has; otherwise they are counted.
 //
-// Where the two meet they are exact, and there is no scan. The figures of one suit are
-// few, for who is refused needs more nodes than are free: with nothing changed a scan
-// for each figure and one for each length at which it falls will do.
+// Where both bounds agree they are exact, and no scan is needed. A suit has few peaks,
+// because a refused job needs more nodes than are free. If nothing changes, one scan for
+// each number and one for each length at which it falls are enough.
 type peak struct {
 	length  bourse.Duration
 	most    int
-	at      bourse.Time // a start that had so many
-	changes uint64      // of the list when it had
+	at      bourse.Time // a start with that many
+	changes uint64      // value of List.changes at that time
 }
 
-// nowhere is the least runtime of what no class suits.
+// nowhere is the least runtime if no class suits.
 const nowhere bourse.Duration = 1 << 62
 
-// atMost bounds the nodes that are free for a length: those of the longest peak that is
-// not longer.
+// atMost bounds the nodes that are free for a length by the longest peak that is not
+// longer.
 func (s *suit) atMost(length bourse.Duration) (int, bool) {
 	i := s.behind(length)
 	if i == 0 {
@@ -40,7 +40,7 @@ func (s *suit) atMost(length bourse.Duration) (int, bool) {
 	return s.peaks[i-1].most, true
 }
 
-// behind is the first peak that is longer.
+// behind returns the index of the first longer peak.
 func (s *suit) behind(length bourse.Duration) int {
 	i, _ := slices.BinarySearchFunc(s.peaks, length, func(p peak, d bourse.Duration) int {
 		if p.length <= d {
@@ -51,18 +51,18 @@ func (s *suit) behind(length bourse.Duration) int {
 	return i
 }
 
-// whole reports whether a query may start and end whenever the batch may.
+// whole reports whether a query allows every start and end that the batch does.
 func (f *Finder) whole(q *query) bool {
 	return q.from <= max(f.notice, f.list.from) && q.Deadline >= f.list.to
 }
 
-// peakOf is how many nodes are free at once at the most for a query without price and
-// budget, if the peaks tell.
+// peakOf returns the most nodes that are free at once for a query without price and budget,
+// if the peaks determine it.
 func (f *Finder) peakOf(q *query) (int, bool) {
 	s := q.suit
 	i := s.behind(q.Length)
 	if i == 0 || s.peaks[i-1].most >= q.Nodes {
-		return 0, false // there may be nodes enough, and then the words are of what they cost
+		return 0, false // there may be enough nodes; the reason is then about their cost
 	}
 	most := s.peaks[i-1].most
 	if p := &s.peaks[i-1]; p.length == q.Length && p.changes == f.list.changes && f.whole(q) {
@@ -81,7 +81,7 @@ func (f *Finder) peakOf(q *query) (int, bool) {
 	return 0, false
 }
 
-// stands reports whether a peak that is longer than a query has its nodes still.
+// stands reports whether a peak longer than a query still has its nodes.
 func (f *Finder) stands(p *peak, q *query) bool {
 	if !f.whole(q) {
 		return f.freeAt(q, p.at) == p.most
@@ -96,7 +96,7 @@ func (f *Finder) stands(p *peak, q *query) bool {
 	return true
 }
 
-// freeAt is how many nodes are free for a query at a start, whatever they cost.
+// freeAt returns how many nodes are free for a query at a start, at any cost.
 func (f *Finder) freeAt(q *query, t bourse.Time) int {
 	l, n := f.list, 0
 	t = max(t, q.from, l.from)
@@ -115,8 +115,8 @@ func (f *Finder) freeAt(q *query, t bourse.Time) int {
 	return n
 }
 
-// peaked keeps what a scan has found. Peaks that are longer and have more are of
-// before; of those that have as many the shortest and the longest tell all.
+// peaked records what a scan has found. Longer peaks with more nodes are out of date and
+// dropped. Of peaks with equal numbers only the shortest and the longest are kept.
 func (f *Finder) peaked(q *query, most int, at bourse.Time) {
 	s := q.suit
 	if s == nil || q.OneSite || !f.whole(q) {

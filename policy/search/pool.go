@@ -7,45 +7,45 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// kept is a slot that is free at the candidate start, for long enough.
+// kept is a slot that is free at the candidate start and long enough.
 type kept struct {
-	key    int64       // of each node: cost, or 0 under ALP
+	key    int64       // per node: cost, or 0 under ALP
 	latest bourse.Time // the last start at which it is still long enough
-	pos    int64       // place in the list: orders ties, finds the slot again
+	pos    int64       // position in the list: orders ties and identifies the slot
 	count  int32
 	class  int32
 }
 
-// pool is the kept slots of a scan and the sum of the N least keys among them.
+// pool holds the kept slots of a scan and the sum of the N least keys among them.
 //
-// Whatever has expired stays until it matters: it can only make the N least
-// smaller, so as long as even these pass the limit there is no window, and one
-// walk over the slots later drops many at once. The sum goes along with what is
-// added, so that a slot in vain costs little more than its place in the order.
+// Expired slots stay until they matter. They can only make the N least keys smaller, so as
+// long as even these exceed the limit there is no window, and one walk later drops many
+// expired slots at once. The sum is updated with each added slot, so a slot that comes to
+// nothing costs little more than its insertion.
 //
-// A sorted array serves up to arrayMost slots; beyond, heaps keep every
-// operation logarithmic.
+// A sorted array serves up to arrayMost slots; with more, heaps keep every operation
+// logarithmic.
 type pool struct {
 	need   int // N
 	limit  bourse.Credits
-	live   int         // nodes kept, the expired among them
+	live   int         // nodes kept, including expired ones
 	most   int         // most nodes free at once, for the reason of a refusal
-	peak   bourse.Time // when
-	since  bourse.Time // N nodes were free at once, whatever they cost; Never: at no start
+	peak   bourse.Time // when that was
+	since  bourse.Time // first start at which N nodes were free at once at any cost; Never if none yet
 	sorted []kept
-	room   int         // slots at which the array is cleared of the expired
-	first  bourse.Time // no kept slot expires before
-	prefix int         // sorted[:prefix] are the N least, or all if they are fewer
-	held   int         // nodes of them, N or a part of the last more
+	room   int         // number of slots at which to drop expired ones
+	first  bourse.Time // no kept slot expires earlier
+	prefix int         // sorted[:prefix] are the N least, or all if there are fewer
+	held   int         // nodes of those: N, plus what is not needed of the last
 	total  sum         // of their keys
-	heaps  *heaps      // nil while the array serves
+	heaps  *heaps      // nil while the array is in use
 	spare  *heaps
-	array  bool            // always the array: Best reads it
+	array  bool            // never use heaps, because Best reads the array
 	dirty  bool            // slots were added at the candidate start
 	fresh  bourse.Duration // the shortest runtime among those
 }
 
-// arrayMost is about twice the slots at which the heaps overtake the array
+// arrayMost is about twice the number of slots at which heaps become faster
 // (BenchmarkFind_Failing), since half of them may have expired.
 const arrayMost = 512
 
@@ -83,7 +83,7 @@ func (p *pool) add(k kept, t bourse.Time) {
 	}
 }
 
-// clear makes room in the array, or puts heaps in its place.
+// clear drops expired slots from the array, and replaces it by heaps if too many remain.
 func (p *pool) clear(t bourse.Time) {
 	p.expire(t)
 	if n := len(p.sorted); n <= arrayMost/2 || p.array {
@@ -93,7 +93,7 @@ func (p *pool) clear(t bourse.Time) {
 	p.heaps, p.spare = p.spare.from(p.sorted, p.need), nil
 }
 
-// trim drops from the end of the N least what they do without.
+// trim drops slots from the end of the N least that are not needed.
 func (p *pool) trim() {
 	for {
 		last := &p.sorted[p.prefix-1]
@@ -106,7 +106,7 @@ func (p *pool) trim() {
 	}
 }
 
-// sumUp finds the N least anew.
+// sumUp recomputes the N least.
 func (p *pool) sumUp() {
 	p.prefix, p.held, p.total = 0, 0, sum{}
 	for ; p.held < p.need && p.prefix < len(p.sorted); p.prefix++ {
@@ -116,7 +116,7 @@ func (p *pool) sumUp() {
 	}
 }
 
-// place returns the index behind all of sorted[:n] whose key is not greater.
+// place returns the index after all of sorted[:n] whose key is not greater.
 func (p *pool) place(key int64, n int) int {
 	low := 0
 	for low < n {
@@ -130,7 +130,7 @@ func (p *pool) place(key int64, n int) int {
 	return low
 }
 
-// expire drops what cannot start at t any more; equality survives.
+// expire drops slots whose latest start is before t.
 func (p *pool) expire(t bourse.Time) {
 	if p.heaps != nil {
 		p.live -= p.heaps.expire(t)
@@ -159,8 +159,8 @@ func (p *pool) expire(t bourse.Time) {
 	}
 }
 
-// enough reports whether N nodes are kept whose least keys sum to no more than
-// the limit. What has expired counts; see expire.
+// enough reports whether the pool has N nodes whose least keys sum to no more than the
+// limit. Expired slots count; see expire.
 func (p *pool) enough() bool { return p.live >= p.need && p.least().atMost(p.limit) }
 
 // enoughAt reports whether N nodes are free at t whose least keys sum to no more
@@ -182,8 +182,8 @@ func (p *pool) enoughAt(t bourse.Time) bool {
 	return p.enough()
 }
 
-// least is the sum of the N least keys; N nodes are kept. What has expired
-// counts: without it the sum is no less.
+// least returns the sum of the N least keys; the pool must have N nodes. Expired slots
+// count, so the sum without them may be greater.
 func (p *pool) least() sum {
 	if p.heaps != nil {
 		return p.heaps.least()
@@ -191,7 +191,7 @@ func (p *pool) least() sum {
 	return p.total.minus(p.sorted[p.prefix-1].key, p.held-p.need)
 }
 
-// dearest is the greatest of the N least keys; N nodes are kept.
+// dearest returns the greatest of the N least keys; the pool must have N nodes.
 func (p *pool) dearest() int64 {
 	if p.heaps != nil {
 		return p.heaps.dearest()
@@ -199,7 +199,7 @@ func (p *pool) dearest() int64 {
 	return p.sorted[p.prefix-1].key
 }
 
-// choose appends the N of least key, with the count taken of each.
+// choose appends the slots of the N least keys, each with the count that is taken of it.
 func (p *pool) choose(chosen []kept) []kept {
 	sorted := p.sorted
 	if p.heaps != nil {
@@ -215,8 +215,8 @@ func (p *pool) choose(chosen []kept) []kept {
 	return chosen
 }
 
-// sum is a total of keys in 128 bits: a million nodes at the largest budget
-// must not wrap.
+// sum is a total of keys in 128 bits, so that a million nodes at the largest budget do not
+// overflow.
 type sum struct{ hi, lo uint64 }
 
 func (s sum) plus(key int64, n int) sum {
@@ -235,7 +235,7 @@ func (s sum) less(o sum) bool { return s.hi < o.hi || s.hi == o.hi && s.lo < o.l
 
 func (s sum) atMost(c bourse.Credits) bool { return s.hi == 0 && s.lo <= uint64(c) }
 
-// without is s less a x b, 0 if that is more.
+// without returns s - a x b, or 0 if that is negative.
 func (s sum) without(a, b uint64) sum {
 	hi, lo := bits.Mul64(a, b)
 	if s.less(sum{hi, lo}) {
@@ -244,7 +244,7 @@ func (s sum) without(a, b uint64) sum {
 	return s.minus(int64(a), int(b))
 }
 
-// over is s / d rounded down, the largest int64 if it does not fit.
+// over returns s / d rounded down, or the largest int64 if that is less.
 func (s sum) over(d uint64) int64 {
 	if s.hi >= d {
 		return math.MaxInt64
@@ -253,7 +253,7 @@ func (s sum) over(d uint64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// credits is the total, MaxCredits if it does not fit.
+// credits returns the total, at most MaxCredits.
 func (s sum) credits() bourse.Credits {
 	if s.atMost(bourse.MaxCredits) {
 		return bourse.Credits(s.lo)

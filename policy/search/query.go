@@ -7,41 +7,42 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// measure is what a search sums over the parts of a window and bounds.
+// measure is what a search sums over the parts of a window, and bounds.
 type measure uint8
 
 const (
-	byCost  measure = iota // AMP and Best: the parts' costs, by S
-	byCount                // ALP: nothing; each price is bounded by C instead
-	byPrice                // a refusal's figure: the dearest node's price
+	byCost  measure = iota // AMP and Best: the parts' costs, bounded by S
+	byCount                // ALP: nothing is summed; each price is bounded by C
+	byPrice                // for a refusal: the dearest node's price
 )
 
-// fit is how a request would run on the slots of a class. Where the price of a class
-// changes over time the key is what it is at the least; see query.at.
+// fit is how a request would run on the slots of a class. If the price of a class changes
+// over time, the key is the least possible; see query.at.
 type fit struct {
 	runtime bourse.Duration // 0: not suited
-	key     int64           // what is summed and bounded: a part's cost, or 0 under ALP
+	key     int64           // what the measure sums: a node's cost, or 0 under ALP
 }
 
-// query is a request made ready for one list and one algorithm.
+// query is a request prepared for one list and one algorithm.
 type query struct {
 	bourse.Request
 	sums     measure
 	limit    bourse.Credits  // bound on the sum of the N least keys
-	from     bourse.Time     // no window starts before
+	from     bourse.Time     // no window starts earlier
 	fits     []fit           // by class; nil: computed at every visit
-	lasts    bool            // they are the query's for more than one search
-	least    bourse.Duration // no fit runs shorter
-	cheapest int64           // no fit has a smaller key
-	closed   bool            // has no other window: the list only shrinks
-	barred   []bool          // by group: not to be used; nil: none is
-	capped   bool            // byCost: the price cap holds all the same, where prices change over time
-	suit     *suit           // of a batch with bounds: what serves it at any price
-	suited   int             // classes of its table
-	dear     bool            // there were nodes enough before its last start, but too dear
+	lasts    bool            // fits stay valid after one search
+	least    bourse.Duration // shortest runtime of the fits, or less
+	cheapest int64           // smallest key of the fits
+	closed   bool            // there are no more windows: the list only shrinks
+	barred   []bool          // by group: must not be used; nil: none
+	capped   bool            // byCost: the price cap applies too, where prices change over time
+	suit     *suit           // in a batch with bounds: the classes that serve it, at any price
+	suited   int             // number of suited classes
+	dear     bool            // before its last start enough nodes were free, but too dear
 }
 
-// prepare makes r ready. Notice is the earliest start that the caller allows.
+// prepare makes r ready for an algorithm. Notice is the earliest start that the caller
+// allows.
 func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query {
 	if r.Nodes < 1 || r.Length < 1 || r.MinPerformance < 1 || r.Budget < 0 {
 		panic(fmt.Sprintf("search: request of %d nodes, length %v, performance %v, budget %v", r.Nodes, r.Length, r.MinPerformance, r.Budget))
@@ -53,7 +54,7 @@ func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query 
 	return q
 }
 
-// tabulate fills the table of fits, in memory taken from room.
+// tabulate fills the table of fits, appending to room.
 func (q *query) tabulate(l *List, room []fit) []fit {
 	at := len(room)
 	q.least, q.cheapest, q.suited = nowhere, math.MaxInt64, 0
@@ -69,10 +70,10 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 	return room
 }
 
-// judge follows step 1 of the scan: suited iff fast enough, with what the job
-// requires, of a group that it may use, and no dearer than C where that caps prices.
-// A part that alone passes the budget S is in no affordable window, and leaving it
-// out changes no other.
+// judge is step 1 of the scan. A class is suited iff it is fast enough, meets the job's
+// requirements, is of a group that the job may use, and, if the algorithm caps prices,
+// costs no more than C. A part that alone exceeds the budget S is in no affordable window,
+// so leaving it out changes nothing else.
 func (q *query) judge(l *List, i int32) fit {
 	c := &l.classes[i]
 	if q.suit != nil && !q.suit.serves[i] || q.suit == nil && !q.suits(l, c) {

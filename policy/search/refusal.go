@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// refusal says why q found nothing in the list as it stands.
+// refusal says why q found nothing in the list as it is.
 func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	if q.suit == nil || !q.suit.holds(q) {
 		if r := f.list.unsuited(q); r.Refused() {
@@ -28,7 +28,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	if len(f.list.classes) <= maxTable {
 		f.spare = free.tabulate(f.list, f.spare[:0])
 	}
-	least, any := sum{}, false // of all starts: the cheapest window, the least cap
+	least, any := sum{}, false // over all starts: cost of the cheapest window, or the least cap
 	f.array = false
 	f.best.lift()
 	f.hook = func(p *pool, t bourse.Time) {
@@ -66,7 +66,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		"the cheapest window costs %v credits, the budget is %v", least.credits(), q.Budget)}
 }
 
-// since is when windows may begin, in words.
+// since caches the words for the earliest start.
 type since struct {
 	from  bourse.Time
 	words bourse.Phrase
@@ -78,10 +78,10 @@ type said struct {
 	from, deadline bourse.Time
 }
 
-// mostSaid bounds the words that are kept: many jobs of a batch are refused in the same.
+// mostSaid bounds the cached words. Many jobs of a batch are refused with the same words.
 const mostSaid = 1 << 10
 
-// noWindow says how many nodes there were at the most.
+// noWindow is the refusal that says how many nodes were free at most.
 func (f *Finder) noWindow(q *query, most int) bourse.Reason {
 	k := said{most, q.Nodes, q.from, q.Deadline}
 	words, known := f.said[k]
@@ -95,8 +95,8 @@ func (f *Finder) noWindow(q *query, most int) bourse.Reason {
 	return bourse.Reason{Code: bourse.NoWindow, Detail: words}
 }
 
-// span shows the bounds on a window that there are. Most jobs of a batch may begin at the
-// same time.
+// span describes the bounds on a window, if any. The words for the start are cached, as
+// most jobs of a batch share it.
 func (f *Finder) span(from, deadline bourse.Time) (words bourse.Phrase) {
 	if from > -bourse.MaxTime {
 		if f.since.words == "" || f.since.from != from {
@@ -110,10 +110,11 @@ func (f *Finder) span(from, deadline bourse.Time) (words bourse.Phrase) {
 	return words
 }
 
-// unsuited tells a request that no list of these nodes could serve.
+// unsuited returns the reason if no list of these nodes could serve the request, free or
+// not.
 func (l *List) unsuited(q *query) bourse.Reason {
 	seen := make([]bool, len(l.groups))
-	nodes := make([]int, max(1, l.sites)) // suited ones, all or by site
+	nodes := make([]int, max(1, l.sites)) // suited nodes, in all or by site
 	suited, fastest, lacks := false, bourse.Performance(0), ""
 	for i := range l.classes {
 		c := &l.classes[i]

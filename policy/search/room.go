@@ -8,19 +8,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// rooms are bounds on what is free at once for long enough. Above the capacity of a grid
-// most of a batch finds nothing, and each job that does not costs two scans to the end of
-// the list: one that fails, and one that says by how much. What has been seen of a list
-// holds for the rest of a batch, since it only shrinks: so many nodes were free at the most
-// at any start until t for some length, then no more are for a longer one. A job that needs
-// more is not scanned for; one that needs no more is scanned for from the first start that
-// may have enough. That finds the same window: of nodes that are free together from some
-// instant, the level that begins last begins at an earlier start that would do, or there.
+// rooms are bounds on how many nodes are free at once for long enough. When demand exceeds
+// the capacity of a grid most jobs of a batch find nothing, and each of them costs two
+// scans to the end of the list: one that fails, and one that finds out by how much. The
+// list only shrinks during a batch, so what one scan has seen holds for the rest of it. If
+// at most k nodes were free at any start before t for some length, then no more than k are
+// for a longer one. A job that needs more than there ever are is not scanned for, and any
+// other is scanned for only from the first start that may have enough. That finds the same
+// window, as nothing earlier would do.
 //
 // The bounds count the nodes of all groups, whatever they cost and whoever may use them, so
-// they hold for every request. Where prices change over time, for named slots and under
-// Best, whose ratings look at all starts, there are none. They pay in large batches alone:
-// the first of a length is made when a search of it has failed.
+// they hold for every request. There are none for named slots, for prices that change over
+// time, or for Best, which rates all starts. They pay only in large batches, so the first
+// bound for a length is made only when a search has failed.
 type rooms struct {
 	of    map[int]*room
 	epoch uint64  // of the list
@@ -29,14 +29,15 @@ type rooms struct {
 	off   bool    // for tests
 }
 
-// room is the bound for requests of some length and longer ones.
+// room is the bound for requests of a given length and longer ones.
 type room struct {
-	steps  []bourse.Step // that many nodes are free at once, at the most, at starts up to the next step's
-	failed int           // scans since it was made
-	made   uint64        // changes of the list until then
+	steps  []bourse.Step // at most that many nodes are free at once at starts before the next step's
+	failed int           // failed scans since it was made
+	made   uint64        // value of List.changes when it was made
 }
 
-// event is when nodes become free, or are free for long enough last.
+// event is an instant at which nodes become free, or the last at which they are free for
+// long enough.
 type event struct {
 	at    bourse.Time
 	count int32
@@ -44,16 +45,18 @@ type event struct {
 
 func (e event) compare(x event) int { return cmp.Compare(e.at, x.at) }
 
-// refresh is how many scans fail before a bound is made anew: it costs several of them.
+// refresh is how many scans must fail before a bound is recomputed, which costs as much as
+// several scans.
 const refresh = 16
 
-// rung is the largest length of the ladder, of eight in an octave, that is not above d.
+// rung returns the largest length not above d on a ladder with eight rungs to an octave,
+// and its number.
 func rung(d bourse.Duration) (key int, length bourse.Duration) {
 	n := max(0, bits.Len64(uint64(d))-4)
 	return n<<4 | int(d>>n), d >> n << n
 }
 
-// roomFor is the bound that holds for a query; nil if there is none.
+// roomFor returns the bound that holds for a query, or nil.
 func (f *Finder) roomFor(q *query) *room {
 	if r := &f.rooms; r.epoch == f.list.epoch {
 		key, _ := rung(q.Length)
@@ -62,15 +65,15 @@ func (f *Finder) roomFor(q *query) *room {
 	return nil
 }
 
-// bounded reports whether searches of the list by an algorithm have bounds.
+// bounded reports whether searches of the list by an algorithm use bounds.
 func (f *Finder) bounded(a Algorithm) bool {
 	return f.list.fungible && !f.list.curved && a != Best && !f.rooms.off
 }
 
-// last is the last start that a query may have.
+// last returns the latest start that a query may have.
 func (f *Finder) last(q *query) bourse.Time { return min(q.Deadline, f.list.to).Add(-q.least) }
 
-// soonest is a start before which a query has no window, false if it has none at all.
+// soonest returns a time before which a query has no window; false if it has none at all.
 func (f *Finder) soonest(q *query) (bourse.Time, bool) {
 	if most, known := q.suit.atMost(q.Length); known && most < q.Nodes {
 		return 0, false
@@ -78,7 +81,7 @@ func (f *Finder) soonest(q *query) (bourse.Time, bool) {
 	from := max(q.from, q.suit.front.since(q.Nodes, q.Length))
 	r := f.roomFor(q)
 	if r == nil || q.least > bourse.Duration(bourse.Never) {
-		return from, from <= f.last(q) || q.least > bourse.Duration(bourse.Never) // without nodes that suit it, a scan ends at once
+		return from, from <= f.last(q) || q.least > bourse.Duration(bourse.Never) // if no nodes suit it, a scan ends at once
 	}
 	i, _ := slices.BinarySearchFunc(r.steps, q.Nodes, func(s bourse.Step, n int) int { return cmp.Compare(s.Free, n) })
 	if i == len(r.steps) {
@@ -88,11 +91,11 @@ func (f *Finder) soonest(q *query) (bourse.Time, bool) {
 	return from, from <= f.last(q)
 }
 
-// noted has the frontier know from when on a search has come upon nodes enough.
+// noted records in the frontier from when on the last search found enough nodes.
 func (f *Finder) noted(q *query) {
 	s := q.suit
 	if q.dear || q.OneSite || q.Ready > f.notice || q.suited < s.classes || s.classes == 0 {
-		return // it has not looked at all nodes that serve it, or not at all starts
+		return // the search did not look at all nodes that serve q, or not at all starts
 	}
 	t := f.pools[0].since
 	if q.dear = t < f.found.Start; q.Deadline < f.list.to {
@@ -101,10 +104,11 @@ func (f *Finder) noted(q *query) {
 	s.front.note(q.Nodes, q.Length, t)
 }
 
-// missed notes that a scan has failed, and makes the bound that would have spared it.
+// missed records that a scan has failed, and from time to time makes the bound that would
+// have avoided it.
 func (f *Finder) missed(q *query) {
 	if q.least > bourse.Duration(bourse.Never) {
-		return // nothing is suited, which no bound shows
+		return // no class suits the request, which no bound shows
 	}
 	r := &f.rooms
 	if r.epoch != f.list.epoch || r.of == nil {
@@ -121,8 +125,8 @@ func (f *Finder) missed(q *query) {
 	}
 }
 
-// staircase is the most nodes of a suit that are free at once for a length, as it grows
-// from start to start: a walk over the slots, and two sorts.
+// staircase appends the most nodes that are free at once for a length, at any start up to a
+// given time, as steps. It costs a walk over the slots and two sorts.
 func (f *Finder) staircase(steps []bourse.Step, length bourse.Duration) []bourse.Step {
 	l, r := f.list, &f.rooms
 	l.renew()
@@ -160,8 +164,9 @@ func (f *Finder) staircase(steps []bourse.Step, length bourse.Duration) []bourse
 	return steps
 }
 
-// mostFree is how many nodes that suit a query are free at once at the most, whatever
-// they cost, if that is known: from the peaks, or because the bound is what one start has.
+// mostFree returns the most nodes that suit a query and are free at once, at any cost, if
+// that is known. It is known from the peaks, or if some start has as many as the bound
+// allows.
 func (f *Finder) mostFree(q *query) (int, bool) {
 	if q.suit == nil || q.OneSite || f.rooms.off {
 		return 0, false

@@ -15,8 +15,8 @@ type slot struct {
 	count      int32
 }
 
-// compare is list order: start, then tie, then (levels of one group) the longer
-// slot first. No two slots of a list are equal in it.
+// compare orders slots as in a list: by start, then tie, then (levels of one group) the
+// longer slot first. No two slots of a list compare equal.
 func (s *slot) compare(o slot) int {
 	if s.start != o.start {
 		return cmp.Compare(s.start, o.start)
@@ -31,8 +31,8 @@ func (s *slot) before(o *slot) bool {
 	return s.start < o.start || s.start == o.start && (s.tie < o.tie || s.tie == o.tie && s.end > o.end)
 }
 
-// Chunks are filled to three quarters, so that most edits find room where they
-// are: an edit moves at most 8 KB however long the list is.
+// Chunks are filled to three quarters, so that most edits find room in their chunk. An edit
+// moves at most 8 KB, however long the list.
 const (
 	chunkSize = 256
 	chunkFill = 192
@@ -81,8 +81,8 @@ func (l *slotList) room() []slot {
 	return make([]slot, 0, chunkSize)
 }
 
-// search returns the place of the first slot not before k; it may be one past
-// the end of a chunk.
+// search returns the position of the first slot not before k; it may be one past the end of
+// a chunk.
 func (l *slotList) search(k slot) (ci, i int) {
 	low, high := 0, len(l.chunks)
 	for low < high {
@@ -110,7 +110,7 @@ func (l *slotList) search(k slot) (ci, i int) {
 	return ci, low
 }
 
-// find returns the place of a slot that is in the list.
+// find returns the position of a slot. It panics if the slot is not in the list.
 func (l *slotList) find(k slot) (ci, i int) {
 	ci, i = l.search(k)
 	if ci >= len(l.chunks) || i >= len(l.chunks[ci].slots) || l.chunks[ci].slots[i].compare(k) != 0 {

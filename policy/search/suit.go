@@ -6,12 +6,12 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// suit is the classes of a fungible list that serve a request, whatever they cost. Most
-// jobs of a batch share a few of them, and with them what is known of what is free.
+// suit is the set of classes of a fungible list that serve a request, at any cost. Most
+// jobs of a batch share a few of these sets, and with them what is known about free nodes.
 type suit struct {
 	serves  []bool // by class
 	nodes   int
-	onSite  int                // the most at one site
+	onSite  int                // most nodes at one site
 	fastest bourse.Performance // of them; 0: there are none
 	slowest bourse.Performance
 	classes int
@@ -19,19 +19,19 @@ type suit struct {
 	front   frontier
 }
 
-// suits are those of a batch.
+// suits are the suits of a batch.
 type suits struct {
 	speeds []bourse.Performance // of the classes, in order
-	plain  []*suit              // by the first speed that will do: of requests that ask for nothing else
-	of     map[string]*suit     // by the classes
+	plain  []*suit              // for requests that ask only for performance, by the lowest speed that is enough
+	of     map[string]*suit     // by the set of classes
 	key    []byte               // scratch
 	sums   []int                // scratch: nodes by site
-	cells  int                  // of the frontiers
+	cells  int                  // cells of all frontiers
 
-	nodes, lengths classes // that are asked for
+	nodes, lengths classes // node counts and lengths in the batch
 }
 
-// reset begins with the classes of a list, and what a batch asks for.
+// reset prepares for the classes of a list and the queries of a batch.
 func (x *suits) reset(l *List, queries []query) {
 	x.nodes, x.lengths, x.cells = classes{}, classes{}, 0
 	for i := range queries {
@@ -48,8 +48,8 @@ func (x *suits) reset(l *List, queries []query) {
 	x.of = map[string]*suit{}
 }
 
-// suitOf is that of a query. For one that asks for performance alone it costs a look-up,
-// else a look at every class.
+// suitOf returns the suit of a query. It costs a lookup for one that asks only for
+// performance, otherwise a look at every class.
 func (f *Finder) suitOf(q *query) *suit {
 	x := &f.suits
 	if q.barred != nil || !q.Require.None() {
@@ -106,7 +106,7 @@ func (s *suit) holds(q *query) bool {
 	return s.nodes >= q.Nodes
 }
 
-// least is the least runtime of a length.
+// least returns the shortest runtime of a length.
 func (s *suit) least(length bourse.Duration) bourse.Duration {
 	if s.fastest == 0 {
 		return nowhere

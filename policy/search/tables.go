@@ -2,22 +2,23 @@ package search
 
 import "slices"
 
-// tables are the tables of fits of a batch. Where searches have bounds most queries never
-// need theirs: it is made when a query is searched for first, and serves another once the
-// query has found all that it can. So they take memory by the jobs that are being placed.
+// tables are the tables of fits of a batch. If searches have bounds, most queries never
+// need a table. So one is made when a query is first searched for, and reused for another
+// query once the first can find nothing more. Memory then depends on the jobs being placed,
+// not on all jobs.
 type tables struct {
 	chunks [][]fit
-	at     int     // the chunk that is being cut up
-	lent   int     // fits
-	back   [][]fit // those that were given back
+	at     int     // the chunk in use
+	lent   int     // number of fits handed out
+	back   [][]fit // tables given back
 }
 
-// Tables of fits pay when a list is scanned again and again. Beyond these
-// bounds (a list of a million named nodes) they would cost more than they save.
+// Tables of fits pay if a list is scanned repeatedly. Beyond these bounds (a list of a
+// million named nodes) they would cost more than they save.
 const (
-	maxTable  = 1 << 14 // classes of one request
-	maxTables = 1 << 22 // classes of all requests of a batch: 64 MB
-	someFits  = 1 << 13 // of a chunk
+	maxTable  = 1 << 14 // fits of one request
+	maxTables = 1 << 22 // fits of all requests of a batch: 64 MB
+	someFits  = 1 << 13 // fits in a chunk
 )
 
 // reset takes all tables back.
@@ -28,7 +29,7 @@ func (t *tables) reset() {
 	t.at, t.lent, t.back = 0, 0, t.back[:0]
 }
 
-// room is memory for a table of n classes; nil if no more may be had.
+// room returns memory for a table of n classes, or nil if the limit is reached.
 func (t *tables) room(n int) []fit {
 	if k := len(t.back); k > 0 {
 		room := t.back[k-1]
@@ -51,8 +52,8 @@ func (t *tables) room(n int) []fit {
 	return (*c)[at : at : at+n]
 }
 
-// lend gives a query its table. Where there is no room for it the query has one for a
-// single search.
+// lend gives a query its table. If the limit is reached, the query gets one that is valid
+// only for a single search.
 func (f *Finder) lend(q *query) {
 	n := len(f.list.classes)
 	if q.fits != nil || n > maxTable {
@@ -66,7 +67,7 @@ func (f *Finder) lend(q *query) {
 	q.tabulate(f.list, room)
 }
 
-// giveBack takes the table of a query that is searched for no more.
+// giveBack takes the table of a query that will not be searched for again.
 func (f *Finder) giveBack(q *query) {
 	if q.fits != nil && q.lasts {
 		f.tables.back = append(f.tables.back, q.fits[:0])

@@ -1,12 +1,11 @@
-// Package papercase draws the slot lists and job batches of the experiment of
-// Toporkov et al. (section 5), in the reading under which its table comes out.
-// Studies, tests and benchmarks share it. It draws from the stream it is handed
-// and from nothing else.
+// Package papercase draws the slot lists and job batches of the experiment of Toporkov et
+// al. (section 5), in the reading that reproduces its table. Studies, tests and benchmarks
+// share it. The stream that it is given is its only source of randomness.
 //
-// The upper bounds of slot count, batch size and nodes that the paper prints
-// (150, 7, 6) are lowered by one: with them its counts do not come out. It omits
-// how the price cap C is drawn; 1.7^P within 6 % is fitted to its counts. One
-// unit of the paper's time is a second here, its prices are per node and second.
+// The upper bounds of slot count, batch size and nodes that the paper prints (150, 7, 6)
+// are lowered by one: its counts cannot be reproduced otherwise. The paper omits how the
+// price cap C is drawn; 1.7^P within 6 % is fitted to its counts. One unit of the paper's
+// time is a second here, and its prices are per node and second.
 package papercase
 
 import (
@@ -35,7 +34,7 @@ func (c *Case) Draw(rng *rand.Rand) {
 	}
 }
 
-// DrawSlots draws n slots, each of a node of its own.
+// DrawSlots draws n slots, each on a node of its own.
 func (c *Case) DrawSlots(rng *rand.Rand, n int) {
 	c.Nodes, c.Slots = c.Nodes[:0], c.Slots[:0]
 	start := 0
@@ -52,7 +51,7 @@ func (c *Case) DrawSlots(rng *rand.Rand, n int) {
 	}
 }
 
-// DrawJob draws a job of n nodes, its budget the default one.
+// DrawJob draws a job of n nodes with the default budget.
 func DrawJob(rng *rand.Rand, n int) bourse.Request {
 	length := between(rng, 50, 150)
 	performance := 1 + rng.Float64()
@@ -63,7 +62,7 @@ func DrawJob(rng *rand.Rand, n int) bourse.Request {
 	return r
 }
 
-// between draws a whole number in [low, high].
+// between draws an integer in [low, high].
 func between(rng *rand.Rand, low, high int) int { return low + rng.IntN(high-low+1) }
 
 func at(units int) bourse.Time { return bourse.Time(units) * bourse.Time(Unit) }
