@@ -1,10 +1,9 @@
-// Package pricing says what a reservation costs: its base price, and the harm
-// it does to the jobs that wait in the queue, computed by planning the queue
-// with and without it (Singh, Kesselman and Deelman, sections 2 and 3).
+// Package pricing says what a reservation costs: its base price, and the harm it does to
+// the jobs waiting in the queue. To find the harm it plans the queue with and without the
+// reservation (Singh, Kesselman and Deelman, sections 2 and 3).
 //
-// It never changes a queue, never decides who may start, reads no clock and
-// does no I/O. A price is of the moment: it holds for the state that it was
-// based on.
+// It never changes a queue or decides who may start, has no clock and does no I/O. A price
+// is valid only for the state that it was computed from.
 package pricing
 
 import (
@@ -17,21 +16,21 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Book is the prepared plan of one state, of which any number of reservations
-// can be priced. It is made once and Reset for each new state; after a while it
-// allocates no more. A Book is not safe for concurrent use.
+// Book is the prepared plan of one state, for which it can price any number of
+// reservations. Create it once and Reset it for each new state; after a while it allocates
+// no more memory. A Book is not safe for concurrent use.
 //
-// Times are planned with estimates as runtimes, no further arrivals, and
-// existing reservations kept. Where estimates are predictions, the plan is made by these,
-// and only what no running job may need up to its limit is admissible. Under the conservative policy the plan with a
-// reservation is what backfill.Group.Reserve makes of the guarantees: one walk in
-// queue order, in which a guarantee that still fits stays and a job whose guarantee
-// does not is placed at its earliest fit before later jobs are looked at. Jobs
-// without a guarantee yet follow those that have one.
+// Planning takes estimates as runtimes, assumes no further arrivals and keeps existing
+// reservations. If estimates are predictions, the plan uses them, and a reservation is
+// admissible only on nodes that no running job may need up to its limit. Under the
+// conservative policy the plan with a reservation is what backfill.Group.Reserve makes of
+// the guarantees: in one walk in queue order, a guarantee that still fits stays, and a job
+// that no longer fits gets its earliest fit before later jobs are looked at. Jobs without a
+// guarantee yet come after those that have one.
 //
-// What fits into the clear part is free, under every policy. The converse holds
-// but where guarantees stand: one moved may find an earlier place that an early
-// end has left, and then harms nobody.
+// A reservation that fits into the clear part is free of charge under every policy. The
+// converse holds too, except with guarantees: a displaced job may find an earlier place
+// left by an early end, and then it is not harmed.
 type Book struct {
 	state  *backfill.State
 	prices Scheme
@@ -39,20 +38,20 @@ type Book struct {
 	jobs     []job          // the queue
 	starts   []bourse.Time  // v, by position in the queue
 	clear    bourse.Profile // Free less every planned job
-	room     bourse.Profile // memory for it
-	instants []bourse.Time  // starts and ends of all work, from now on; see worth
-	listed   bool           // they are those of the state
+	room     bourse.Profile // memory for clear
+	instants []bourse.Time  // starts and ends of all work from now on; see worth
+	listed   bool           // instants are up to date
 	base     sweep          // the plan without a new reservation
 	trial    sweep          // the plan with one
 	marks    []mark         // checkpoints of base
-	memory                  // what the marks remember
+	memory                  // memory of the marks
 	since    int            // conservative: commits since the last mark
-	paths    paths          // of the trials of a list
-	masks                   // which jobs are small and short enough
+	paths    paths          // states that the trials of a list went through
+	masks                   // index of jobs that are small and short enough
 	ceiling  ceiling
 	list     List
 
-	harm   uint128 // of the trial, in thousandths of a node-millisecond
+	harm   uint128 // of the trial, in thousandths of a weighted node-millisecond
 	delays []bourse.Delay
 	offers []Offer
 }
@@ -61,24 +60,24 @@ type Book struct {
 type Offer struct {
 	Start    bourse.Time
 	Feasible bool
-	Additive bourse.Duration // f, in node-milliseconds of weighted delay; 0 where not feasible
+	Additive bourse.Duration // f, in node-milliseconds of weighted delay; 0 if not feasible
 }
 
-// NewBook returns a Book that prices adaptively; Reset it before use.
+// NewBook returns a Book that prices adaptively. Reset it before use.
 func NewBook() *Book { return &Book{} }
 
-// Price sets how Additive and Offers price. It survives Reset.
+// Price sets the pricing scheme for Additive and Offers. It survives Reset.
 func (b *Book) Price(s Scheme) { b.prices = s }
 
-// Reset plans the queue of s. The book keeps s, which must stay as it is until
-// the next Reset. s.Free must hold from s.Now on and agree with what runs and is
-// reserved; nodes and estimates are above 0, weights are not negative. It costs
-// one plan of the queue, with checkpoints, and nothing where nobody waits; the instants
-// of Offers are drawn with the first of these.
+// Reset plans the queue of s. The book keeps s, which must not change until the next Reset.
+// s.Free must begin no later than s.Now and agree with running jobs and reservations. Nodes
+// and estimates must be above 0, and weights not negative. It costs one plan of the queue,
+// with checkpoints; nothing if no job waits. The instants of Offers are computed only when
+// first needed.
 func (b *Book) Reset(s *backfill.State) {
 	b.state, b.listed = s, false
 	b.paths.release()
-	if len(s.Queue) == 0 && s.Free[0].At == s.Now { // as at a site that has nobody but VOs
+	if len(s.Queue) == 0 && s.Free[0].At == s.Now { // as at a site used only by VOs
 		b.starts, b.clear = b.starts[:0], s.Free
 		return
 	}
@@ -86,21 +85,21 @@ func (b *Book) Reset(s *backfill.State) {
 	b.finish()
 }
 
-// Starts returns v, the planned start of each queued job in queue order; Never
-// for one that no end of other work lets in. It is good until the next Reset.
+// Starts returns v, the planned start of each queued job in queue order; Never if the job
+// does not fit even after all other work. It is valid until the next Reset.
 func (b *Book) Starts() []bourse.Time { return b.starts }
 
-// Clear returns what is left free when every queued job has its place. What
-// fits in there delays nobody and costs nothing extra. It is good until the
-// next Reset and must not be changed.
+// Clear returns what is left free beside the planned queue. A reservation that fits into it
+// delays no job and costs nothing extra. It is valid until the next Reset and must not be
+// changed.
 func (b *Book) Clear() bourse.Profile { return b.clear }
 
-// Additive returns f of a reservation of n nodes over [start, start+d): the sum
-// over the queued jobs of weight x nodes x the delay of their planned start, in
-// node-milliseconds, a fraction rounded up so that only what harms nobody is
-// free; at most the largest Duration. ok is false where the reservation is not
-// admissible; see backfill.State.Refusal. n and d must be above 0. It costs a binary search
-// where it is 0, else the part of a plan that the reservation may have changed.
+// Additive returns f of a reservation of n nodes over [start, start+d): the sum over the
+// queued jobs of weight x nodes x the delay of their planned start, in node-milliseconds.
+// It is rounded up, so that only a harmless reservation is free of charge, and is at most
+// the largest Duration. ok is false if the reservation is not admissible; see
+// backfill.State.Refusal. n and d must be above 0. If f is 0 it mostly costs a binary
+// search, otherwise the part of a plan that the reservation may have changed.
 func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.Duration, ok bool) {
 	if !b.Admissible(start, n, d) {
 		return 0, false
@@ -112,15 +111,14 @@ func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.D
 	return b.harm.thousandths(), true
 }
 
-// Admissible reports whether no running job and no reservation stands in the
-// way of n nodes over [start, start+d); the queue does not count.
+// Admissible reports whether no running job and no reservation is in the way of n nodes
+// over [start, start+d). The queue does not count.
 func (b *Book) Admissible(start bourse.Time, n int, d bourse.Duration) bool {
 	return start >= b.state.Now && b.state.Firm().Min(start, start.Add(d)) >= n
 }
 
-// Delays appends to list the waiting jobs that the reservation would make start
-// later, in queue order, and by how much. Nothing is appended where it is not
-// admissible.
+// Delays appends to list the waiting jobs that the reservation would make start later, and
+// by how much, in queue order. If the reservation is not admissible it appends nothing.
 func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Duration) []bourse.Delay {
 	if !b.Admissible(start, n, d) || b.clear.Min(start, start.Add(d)) >= n {
 		return list
@@ -131,19 +129,18 @@ func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Du
 	b.trial.record = false
 	slices.SortFunc(b.delays, func(x, y bourse.Delay) int { return cmp.Compare(x.Job, y.Job) })
 	for _, x := range b.delays {
-		q := &b.state.Queue[x.Job] // so far a position
+		q := &b.state.Queue[x.Job] // x.Job is a position so far
 		list = append(list, bourse.Delay{Job: q.ID, By: x.By, Nodes: q.Nodes})
 	}
 	return list
 }
 
-// Offers prices n nodes for d at every start time worth looking at: now, and
-// every start and end of running (estimated), planned and reserved work from
-// now on, distinct and in order, the infeasible ones included (section 3 of the
-// paper). more adds the instants at which such a reservation would end when
-// something starts or ends, which is sometimes cheaper; the earliest feasible
-// start and the earliest free of charge are among the others already. The list
-// is good until the next call.
+// Offers prices n nodes for d at every start worth considering: now, and every start and
+// end of running (estimated), planned and reserved work from now on. They are distinct and
+// in order, and include infeasible ones (section 3 of the paper). more adds the starts at
+// which the reservation would end exactly when something starts or ends, which is sometimes
+// cheaper. Even without more, the earliest feasible start and the earliest one free of
+// charge are included. The list is valid until the next call.
 func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 	l := b.List(n, d, more)
 	for i := range b.offers {
@@ -152,8 +149,8 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 	return b.offers
 }
 
-// List is Offers with no price worked out but those that are 0. An offer may then be
-// priced by itself, or be shown to cost no more than a bound, which is often cheaper.
+// List is Offers without the prices, except those that are 0. An offer can then be priced
+// on its own, or compared with a bound, which is often cheaper.
 func (b *Book) List(n int, d bourse.Duration, more bool) *List {
 	b.offers = b.offers[:0]
 	for _, t := range b.worth() {
@@ -179,9 +176,9 @@ func (b *Book) List(n int, d bourse.Duration, more bool) *List {
 	return &b.list
 }
 
-// Earliest is the first feasible one of Offers without more, for the cost of one
-// price: where only the start counts the others do not matter. ok is false where
-// none is feasible, that is if the group never has n nodes.
+// Earliest returns the first feasible offer of Offers without more, for the cost of one
+// price; use it if only the start counts. ok is false if none is feasible, that is, if the
+// group never has n nodes free.
 func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
 	free := walk{p: b.state.Firm()}
 	for _, t := range b.worth() {
@@ -193,7 +190,7 @@ func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
 	return Offer{}, false
 }
 
-// walk answers questions about a profile whose starts come in order.
+// walk answers questions about a profile, asked in order of start.
 type walk struct {
 	p bourse.Profile
 	i int
@@ -222,7 +219,7 @@ func (u *uint128) add(x uint128) {
 	u.hi += x.hi + carry
 }
 
-// less is u - x, which must not be more.
+// less returns u - x; x must not be greater than u.
 func (u uint128) less(x uint128) uint128 {
 	lo, borrow := bits.Sub64(u.lo, x.lo, 0)
 	return uint128{u.hi - x.hi - borrow, lo}
@@ -237,8 +234,7 @@ func (u uint128) len() int {
 	return bits.Len64(u.lo)
 }
 
-// thousandths returns a thousandth of the sum, rounded up, at most the largest
-// Duration.
+// thousandths returns a thousandth of the sum, rounded up, at most the largest Duration.
 func (u uint128) thousandths() bourse.Duration {
 	if u.hi >= 1000 {
 		return math.MaxInt64

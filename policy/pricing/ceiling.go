@@ -7,26 +7,26 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// ceiling stops a trial whose price is certain not to exceed a bound. Under EASY the work
-// that is left says how late those that wait may start, once no reservation is ahead. From
-// then on nodes only come free, so while the head of the queue waits, fewer nodes are free
-// than it needs, and it waits no longer than the longest job that runs. Take a limit of
-// nodes: while a smaller head waits, all nodes but that many are busy, which the work left
-// bounds in time; and each larger one that is ahead of a job delays it by the longest
-// time at most. Each limit gives a bound; the least counts.
+// ceiling stops a trial whose price certainly does not exceed a bound. Under EASY, once no
+// reservation is ahead, the remaining work bounds how late the waiting jobs start. From
+// then on nodes only come free. While the head of the queue waits, fewer nodes are free
+// than it needs, and it waits no longer than the longest job that runs. Now choose a limit
+// of nodes. While a head within the limit waits, all nodes but fewer than the limit are
+// busy, so the remaining work bounds that time. Each larger job ahead delays a job by at
+// most the longest estimate. Each limit gives a bound, and the least one counts.
 type ceiling struct {
 	on   bool
 	most uint128
-	next int // jobs that wait when it is looked at next
+	next int // number of waiting jobs at which to look next
 }
 
-// set makes it stop a trial that costs so much at most.
+// set makes c stop a trial that costs at most most.
 func (c *ceiling) set(most bourse.Duration) {
 	c.on, c.most = true, uint128{}
 	c.most.addProduct(uint64(most), 1000)
 }
 
-// begin prepares for a trial.
+// begin prepares for a trial. Only EASY has a ceiling.
 func (c *ceiling) begin(b *Book, w *sweep) {
 	c.on = c.on && b.state.Policy.Backfill && b.state.Policy.Reserve == 1
 	c.next = w.left
@@ -35,8 +35,8 @@ func (c *ceiling) begin(b *Book, w *sweep) {
 // due reports whether enough jobs have started since the last look.
 func (c *ceiling) due(w *sweep) bool { return c.on && w.left <= c.next }
 
-// boundedBelow reports whether the trial does no more harm in the end than the ceiling, and
-// makes b.harm a bound of it then. It costs two walks over the jobs that wait.
+// boundedBelow reports whether the trial's harm certainly does not exceed the ceiling, and
+// then sets b.harm to an upper bound of it. It costs two walks over the waiting jobs.
 func (b *Book) boundedBelow(w *sweep) bool {
 	c := &b.ceiling
 	if c.most.below(b.harm) {
@@ -49,7 +49,7 @@ func (b *Book) boundedBelow(w *sweep) bool {
 		return false
 	}
 	if c.most.below(sum) {
-		// The bound falls with the square of those that wait, or faster.
+		// The bound falls with the square of the number of waiting jobs, or faster.
 		c.next = min(c.next, w.left>>((sum.len()-c.most.len())/2))
 		return false
 	}
@@ -57,14 +57,14 @@ func (b *Book) boundedBelow(w *sweep) bool {
 	return true
 }
 
-// atMost returns what harm the trial does in the end at most; false if that is not known.
+// atMost returns an upper bound on the harm of the whole trial; false if there is none.
 func (b *Book) atMost(w *sweep) (sum uint128, ok bool) {
 	a, ok := b.ahead(w)
 	if !ok {
 		return sum, false
 	}
 	var limit [3]int32
-	var latest [3]bourse.Time // by limit, at which the next job in the order of the queue starts
+	var latest [3]bourse.Time // by limit, a bound on the start of the next job in queue order
 	for k := range limit {
 		limit[k] = int32((k + 1) * a.nodes / 4)
 		busy := a.nodes - int(limit[k]) + 1
@@ -88,16 +88,16 @@ func (b *Book) atMost(w *sweep) (sum uint128, ok bool) {
 	return sum, true
 }
 
-// ahead is the work ahead of a trial from the instant at which the head of the queue starts.
+// ahead is the work ahead of a trial from the start of the head of the queue on.
 type ahead struct {
 	from    bourse.Time
-	nodes   int             // in all
-	work    bourse.Duration // nodes x time of those that run and wait
-	longest bourse.Duration // of these
+	nodes   int             // all nodes
+	work    bourse.Duration // sum of nodes x time of running and waiting jobs
+	longest bourse.Duration // longest time of any of them
 }
 
-// ahead adds up the work ahead; false if nodes come to be taken, if a job is too large, or if
-// it is beyond all bounds.
+// ahead adds up the work ahead. It reports false if nodes are taken later on, if a job is
+// too large, or if a number overflows.
 func (b *Book) ahead(w *sweep) (a ahead, ok bool) {
 	a.from = w.at
 	if len(w.holds) > 0 {
@@ -123,7 +123,7 @@ func (b *Book) ahead(w *sweep) (a ahead, ok bool) {
 	return a, ok
 }
 
-// add adds n nodes for d, unless that is too much.
+// add adds n nodes for d, and reports false on overflow.
 func (a *ahead) add(n int, d bourse.Duration) bool {
 	hi, lo := bits.Mul64(uint64(n), uint64(d))
 	a.work += bourse.Duration(lo)

@@ -6,13 +6,13 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// The conservative policy has one pass, a walk in queue order: a guarantee that
-// still fits stays, and a job whose guarantee does not is placed at its earliest
-// fit there and then, before later jobs are looked at. Those that have no
-// guarantee yet follow behind all that have, in queue order.
+// The conservative policy has one pass, a walk in queue order. A guarantee that still fits
+// stays, and a job that no longer fits gets its earliest fit at once, before later jobs are
+// looked at. Jobs without a guarantee come after all that have one, in queue order.
 
-// place is the plan of the conservative policy from its decision number next
-// on: the positions of the queue, then the jobs without a guarantee.
+// place makes the plan of the conservative policy from its decision number next on.
+// Decisions are numbered by the positions of the queue, followed by the jobs without a
+// guarantee.
 func (b *Book) place(w *sweep, next int) {
 	b.keep(w, next)
 	s := b.state
@@ -22,8 +22,8 @@ func (b *Book) place(w *sweep, next int) {
 			q := &s.Queue[pos]
 			from := w.at
 			if w.trial {
-				// Nothing before its planned start fitted in the plan, and
-				// nothing does now but where another job has left its place.
+				// The job did not fit before its planned start in the plan. It does now
+				// only where another job has left its place.
 				from = max(from, min(b.starts[pos], w.freed.Add(-q.Estimate)))
 			}
 			at, k := bourse.Never, 0
@@ -38,7 +38,7 @@ func (b *Book) place(w *sweep, next int) {
 	}
 }
 
-// keep walks over the guaranteed jobs from position next on.
+// keep walks over the jobs with a guarantee from position next on.
 func (b *Book) keep(w *sweep, next int) {
 	s := b.state
 	for pos := next; pos < len(s.Queue); pos++ {
@@ -58,8 +58,8 @@ func (b *Book) keep(w *sweep, next int) {
 	}
 }
 
-// checkpoint marks the base plan of the conservative policy every so many
-// commits, so that the marks of a long queue stay few.
+// checkpoint marks the base plan of the conservative policy about 32 times in all, so that
+// even a long queue has few marks.
 func (b *Book) checkpoint(w *sweep, next int) {
 	if b.since == 0 {
 		b.mark(w, next)

@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// finish draws the finished profile out of the base plan.
+// finish derives the finished profile from the base plan.
 func (b *Book) finish() {
 	b.room = b.room[:0]
 	for i, step := range b.base.free {
@@ -17,17 +17,17 @@ func (b *Book) finish() {
 	b.clear = b.room
 }
 
-// worth lists the instants worth offering. They are drawn when somebody asks: a
-// site that prices a leg at its own start never does, and beside hundreds of
-// reservations they cost more than the plan.
+// worth lists the instants worth offering. They are computed on demand: a site that prices
+// a leg only at the leg's own start never needs them, and with hundreds of reservations
+// they cost more than the plan.
 func (b *Book) worth() []bourse.Time {
 	if b.listed {
 		return b.instants
 	}
 	b.instants, b.listed = b.instants[:0], true
 	s := b.state
-	// Every step is a start or an end. Some are missing: those at which as
-	// many nodes come free as are taken.
+	// Every step is a start or an end. Some of these are not steps: those at which as many
+	// nodes come free as are taken.
 	run, res := s.Running, s.Reserved
 	add := func(t bourse.Time) {
 		if n := len(b.instants); t >= s.Now && t < bourse.Never && (n == 0 || b.instants[n-1] < t) {
@@ -67,7 +67,7 @@ func (b *Book) worth() []bourse.Time {
 	return b.instants
 }
 
-// insertInstant adds an instant out of order, unless it is there.
+// insertInstant adds an instant out of order, unless it is there already.
 func (b *Book) insertInstant(t bourse.Time) {
 	if t < b.state.Now || t >= bourse.Never {
 		return

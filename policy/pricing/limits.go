@@ -9,20 +9,18 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// Limits are what an operator allows of reservations. The zero Limits allow
-// everything.
+// Limits are what an operator allows of reservations. The zero Limits allow everything.
 type Limits struct {
-	MinNotice  bourse.Duration // a reservation starts no sooner than this after now; 0: no limit
-	MaxHorizon bourse.Duration // a reservation has ended by this after now; 0: no limit
-	MaxShare   int             // thousandths of the nodes that reservations hold at once; 0, or 1000 and more: no limit, below 0: none at all
+	MinNotice  bourse.Duration // a reservation must start at least this long from now; 0: no limit
+	MaxHorizon bourse.Duration // a reservation must end at most this long from now; 0: no limit
+	MaxShare   int             // share of the nodes that reservations may hold at once, in thousandths; 0 or 1000 and more: no limit; below 0: no reservations
 	Users      []string        // who may reserve; empty: everyone
 }
 
-// Check says which limit a new reservation of n nodes over [start, start+d) on
-// a group of so many nodes passes, for this user, at now; the zero Reason if
-// none. The limits are checked in the order users, min_notice, max_horizon,
-// max_share, and the first one passed is named. reserved are the reservations
-// the group holds, in any order.
+// Check returns which limit a new reservation of n nodes over [start, start+d) would exceed
+// for this user at now, in a group with that many nodes; the zero Reason if none. It checks
+// in the order users, min_notice, max_horizon, max_share, and names the first that is
+// exceeded. reserved are the reservations of the group, in any order.
 func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Duration, nodes int, reserved []backfill.Reserved) bourse.Reason {
 	end := start.Add(d)
 	switch {
@@ -36,7 +34,7 @@ func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Dura
 		return bourse.Because(bourse.MaxHorizon, "max_horizon: a reservation ends within %s from now, by %v, not at %v",
 			l.MaxHorizon.Words(), now.Add(l.MaxHorizon), end)
 	}
-	if l.MaxShare == 0 || l.MaxShare >= 1000 { // who has the nodes, if they are not free, is for others to say
+	if l.MaxShare == 0 || l.MaxShare >= 1000 { // whether the nodes are free is not checked here
 		return bourse.Reason{}
 	}
 	allowed := int(int64(nodes) * int64(max(l.MaxShare, 0)) / 1000)
@@ -47,9 +45,9 @@ func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Dura
 	return bourse.Reason{}
 }
 
-// peak is the most nodes that reservations hold at once anywhere in [s, e), and
-// the first instant at which they do. It costs a walk over the list, and the
-// sorting of those that begin or end in there.
+// peak returns the most nodes that reservations hold at once in [s, e), and the first
+// instant at which they do. It costs a walk over the list and a sort of those that begin or
+// end in the interval.
 func peak(reserved []backfill.Reserved, s, e bourse.Time) (at bourse.Time, most int) {
 	type change struct {
 		at    bourse.Time

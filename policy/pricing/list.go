@@ -2,21 +2,21 @@ package pricing
 
 import "github.com/bourse-grid/bourse"
 
-// Unpriced stands for the price of an offer of a List that is not known; it is below all others.
+// Unpriced stands for the unknown price of an offer of a List. It is below all prices.
 const Unpriced bourse.Duration = -1
 
-// List is a list of offers whose prices are worked out as they are asked for; see
-// Book.List. It is good until the next List, Offers or Reset of its book.
+// List is a list of offers that are priced on demand; see Book.List. It is valid until the
+// next List, Offers or Reset of its book.
 type List struct {
 	book  *Book
 	nodes int
 	d     bourse.Duration
 }
 
-// Offers are the offers with the prices that are known; the others are Unpriced.
+// Offers returns the offers with their known prices; the others are Unpriced.
 func (l *List) Offers() []Offer { return l.book.offers }
 
-// Price returns the price of offer i, and notes it there; 0 where it is not feasible.
+// Price returns the price of offer i, 0 if it is not feasible, and stores it in the offer.
 func (l *List) Price(i int) bourse.Duration {
 	o := &l.book.offers[i]
 	if o.Additive == Unpriced {
@@ -25,8 +25,8 @@ func (l *List) Price(i int) bourse.Duration {
 	return o.Additive
 }
 
-// Within reports whether offer i costs so much at most, which must not be below 0. Where
-// that can be seen without its price it stays Unpriced.
+// Within reports whether offer i costs at most most, which must not be below 0. If that can
+// be decided without its price, the offer stays Unpriced.
 func (l *List) Within(i int, most bourse.Duration) bool {
 	o := &l.book.offers[i]
 	if o.Additive == Unpriced {
@@ -36,7 +36,7 @@ func (l *List) Within(i int, most bourse.Duration) bool {
 	return o.Additive <= most
 }
 
-// try prices an offer, unless it is seen to be below the ceiling.
+// try prices an offer, unless its price is found to be within the ceiling first.
 func (l *List) try(o *Offer) {
 	b := l.book
 	b.paths.on = b.paths.open

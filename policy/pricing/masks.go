@@ -8,10 +8,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// masks find the first job of the queue that may start at an instant. Jobs of about
-// one size are a group, and the least estimate among those of a group that wait says
-// at once whether any of them ends in time; bit sets then say which is the first. They
-// are made when a state's first trial needs them.
+// masks find the first job of the queue that may start at an instant. Jobs of about the
+// same size form a group. The least estimate among a group's waiting jobs says at once
+// whether any of them is short enough; bit sets then find the first such job. The masks are
+// built for a state when its first trial needs them.
 type masks struct {
 	made   bool
 	groups []group // by size
@@ -20,12 +20,12 @@ type masks struct {
 	short  ranks
 	keys   []uint64 // scratch
 
-	next  []int32 // by group, where its shortest job that waits is in order, or an earlier one
-	floor []int32 // the same at the mark that the last trial began at
-	left  int     // jobs that wait at that mark
+	next  []int32 // by group, index in order of its shortest waiting job, or a smaller index
+	floor []int32 // the same as of the mark at which the last trial began
+	left  int     // number of waiting jobs at that mark
 }
 
-// group is the jobs of at least so many nodes, and fewer than those of the next group.
+// group is the jobs of at least nodes nodes, but fewer than those of the next group.
 type group struct {
 	nodes    int
 	from, to int32 // in order
@@ -39,11 +39,11 @@ type shortJob struct {
 const (
 	maxGroups  = 64
 	maxRows    = 1024
-	maxMasked  = 1 << 20 // jobs; a longer queue does without
-	worthMasks = 32      // jobs; a shorter queue is looked through as fast
+	maxMasked  = 1 << 20 // jobs; a longer queue has no masks
+	worthMasks = 32      // jobs; a shorter queue is searched as fast without
 )
 
-// makeMasks ranks the queue.
+// makeMasks builds the masks of the queue.
 func (b *Book) makeMasks() {
 	m, jobs, words := &b.masks, b.jobs, len(b.base.rem)
 	m.made = true
@@ -55,7 +55,7 @@ func (b *Book) makeMasks() {
 	}
 	slices.Sort(m.keys)
 	m.groups, m.sets = m.groups[:0], m.sets[:0]
-	least := (len(jobs)-1)/maxGroups + 1 // jobs of a group, where there are more sizes than groups
+	least := (len(jobs)-1)/maxGroups + 1 // jobs in a group, if there are more sizes than groups
 	sizes := 1
 	for i := 1; i < len(m.keys); i++ {
 		if m.keys[i]>>20 != m.keys[i-1]>>20 {
@@ -89,8 +89,8 @@ func (b *Book) makeMasks() {
 	m.left = len(jobs)
 }
 
-// begin makes the masks those of a trial that begins at a mark. Trials of a list begin
-// at ever later ones, at which ever fewer jobs wait.
+// begin prepares the masks for a trial that begins at a mark. The trials of a list begin at
+// ever later marks, with ever fewer waiting jobs.
 func (m *masks) begin(b *Book, w *sweep) {
 	if !m.made {
 		b.makeMasks()
@@ -110,7 +110,7 @@ func (m *masks) begin(b *Book, w *sweep) {
 // waits reports whether the job at that position has no start yet.
 func (w *sweep) waits(pos int32) bool { return w.rem[pos>>6]>>(pos&63)&1 != 0 }
 
-// anyWithin reports whether a job of the group that waits ends within that time.
+// anyWithin reports whether some waiting job of the group takes no longer than span.
 func (m *masks) anyWithin(w *sweep, g int, span bourse.Duration) bool {
 	i, to := m.next[g], m.groups[g].to
 	for i < to && !w.waits(m.order[i].pos) {
@@ -120,9 +120,9 @@ func (m *masks) anyWithin(w *sweep, g int, span bourse.Duration) bool {
 	return i < to && m.order[i].estimate <= span
 }
 
-// firstFit returns the first job from a position on that may fit at w.at, or the end of
-// the queue: groups from the largest that is small enough down, each with the time for
-// which its nodes stay free.
+// firstFit returns the first job, from a position on, that may fit at w.at, or the end of
+// the queue. It goes through the groups from the largest that is small enough downward,
+// each with the time for which its nodes stay free.
 func (m *masks) firstFit(w *sweep, from int) int {
 	best := len(w.rem) << 6
 	low, g := w.free[w.lo].Free, len(m.groups)
@@ -150,8 +150,8 @@ func (m *masks) firstFit(w *sweep, from int) int {
 	return best
 }
 
-// firstWithin returns the first job of the group, among those from one position on and
-// before another, that waits and may end within that time; the latter if there is none.
+// firstWithin returns the first waiting job of the group, with a position in [from,
+// before), that may take no longer than span; before if there is none.
 func (m *masks) firstWithin(w *sweep, g int, span bourse.Duration, from, before int) int {
 	words := len(w.rem)
 	short := m.short.upTo(int64(span), words)
@@ -185,7 +185,7 @@ func (b *Book) fill(w *sweep) {
 	}
 }
 
-// masked reports whether the masks serve a sweep.
+// masked reports whether a sweep uses the masks.
 func (b *Book) masked(w *sweep) bool {
 	return w.trial && len(b.jobs) >= worthMasks && len(b.jobs) < maxMasked
 }
@@ -207,15 +207,15 @@ func (b *Book) fillByLooking(w *sweep) {
 	}
 }
 
-// ranks hold, for values in ascending order, the set of jobs up to each.
+// ranks hold, for values in ascending order, the set of jobs up to each value.
 type ranks struct {
 	values []int64
 	sets   []uint64 // a row of words for each value
-	coarse bool     // a long queue has not a row for every value
+	coarse bool     // long queue: not every value has a row
 	keys   []uint64 // scratch: value and position of each job
 }
 
-// make ranks n jobs by a value below 2^44, in about so many rows at most.
+// make ranks n jobs by a value below 2^44, in at most about rows rows.
 func (r *ranks) make(n, words, rows int, value func(int) int64) {
 	r.values, r.sets, r.keys = r.values[:0], r.sets[:0], r.keys[:0]
 	for i := range n {
@@ -243,8 +243,8 @@ func (r *ranks) make(n, words, rows int, value func(int) int64) {
 	}
 }
 
-// upTo returns a set that holds every job up to v, and where there is a row for
-// every value no other; nil if there is no such job.
+// upTo returns a set that contains every job up to v, and no others if every value has a
+// row; nil if there is no such job.
 func (r *ranks) upTo(v int64, words int) []uint64 {
 	i := sort.Search(len(r.values), func(i int) bool { return r.values[i] > v })
 	if r.coarse && i < len(r.values) && (i == 0 || r.values[i-1] < v) {

@@ -1,27 +1,27 @@
 package pricing
 
-// paths are the states through which the trials of a list have gone once their
-// reservation was over. A trial that comes to one of them goes on as the one before
-// it did, and costs what that has cost since: of some hundred jobs half of the starts end so,
-// where only a quarter ever comes to stand as the base plan does. Two trials cannot
-// meet before, because their reservations end at different instants.
+// paths are the states that the trials of a list went through after their reservations had
+// ended. A trial that reaches such a state continues as the earlier trial did, and does the
+// same further harm. With some hundred waiting jobs half of the trials end like this, while
+// only a quarter ever reach a state of the base plan. Two trials cannot meet while a
+// reservation lasts, because their reservations end at different instants.
 type paths struct {
-	open   bool    // trials of a list may follow others
-	on     bool    // this one does
-	table  []entry // by key of a state
+	open   bool    // trials of this list look for earlier ones
+	on     bool    // the current trial does
+	table  []entry // by hash of a state
 	passed []passed
 	totals []total // by trial
-	met    int     // trials that met another, for tests
+	met    int     // number of trials that met another
 	memory
 }
 
-// entry leads to the state noted last of those with that key.
+// entry refers to the latest recorded state with its hash.
 type entry struct {
-	tag   uint32 // more of the key
-	state int32  // one more than where it is among the passed; 0: none
+	tag   uint32 // further bits of the hash
+	state int32  // index in passed plus 1; 0: none
 }
 
-// passed is a state of a trial, and the harm until then.
+// passed is a state of a trial, and the harm up to it.
 type passed struct {
 	mark
 	harm  uint128
@@ -31,19 +31,19 @@ type passed struct {
 const (
 	worthPaths = 64 // jobs; the trials of a shorter queue are short
 	pathBits   = 14
-	pathRoom   = 1 << 19 // of 16 bytes; the trials of a list that has noted more meet no new states
-	pathsKept  = 1 << 17 // of 16 bytes; what is more is given back when the list is over and done with
-	sparse     = 4       // one instant of 2 to the power of that is looked at
-	vainTrials = 256     // that have met none: those of the list that are left meet none either
+	pathRoom   = 1 << 19 // in 16 bytes; a list that has recorded this much records no more states
+	pathsKept  = 1 << 17 // in 16 bytes; if more is in use, it is freed after the list
+	sparse     = 4       // one instant in 2 to this power is considered
+	vainTrials = 256     // if so many trials meet no state, the rest of the list will not either
 )
 
-// total is the harm of a trial, or a bound of it.
+// total is the harm of a trial, or an upper bound on it.
 type total struct {
 	harm  uint128
 	exact bool
 }
 
-// begin forgets the paths of the list before.
+// begin drops the paths of the previous list.
 func (p *paths) begin(b *Book) {
 	if p.open = len(b.state.Queue) >= worthPaths && !b.state.Policy.Conservative(); !p.open {
 		return
@@ -56,7 +56,7 @@ func (p *paths) begin(b *Book) {
 	p.memory.forget()
 }
 
-// close says that a trial is over.
+// close ends a trial.
 func (p *paths) close(harm uint128, exact bool) {
 	if p.on {
 		p.totals = append(p.totals, total{harm, exact})
@@ -65,20 +65,21 @@ func (p *paths) close(harm uint128, exact bool) {
 	}
 }
 
-// size is how much has been noted, in units of the 16 bytes of a step: a state takes the
-// steps of its profile, a word for every 64 jobs of the queue, and itself.
+// size returns how much has been recorded, in units of the 16 bytes of a step. A state
+// takes the steps of its profile, a word for every 64 jobs of the queue, and itself.
 func size(steps, words, times, passed int) int { return steps + words/2 + times/2 + 8*passed }
 
-// release gives back what a long list has taken.
+// release frees the memory that a long list has used.
 func (p *paths) release() {
 	if size(cap(p.steps), cap(p.words), cap(p.times), cap(p.passed)) > pathsKept {
 		p.memory, p.passed = memory{}, nil
 	}
 }
 
-// meets reports whether w stands as a trial before it did, whose further harm it then
-// adds; else it notes where w stands. Trials that have met stay together, so one instant
-// of a few will do. One of which only a bound is known serves where that is low enough.
+// meets reports whether w has the state of an earlier trial, and then adds that trial's
+// further harm. Otherwise it records the state of w. Trials that have met stay together, so
+// it is enough to look at some instants. If only an upper bound is known of the earlier
+// trial, it serves if it is low enough for the ceiling.
 func (p *paths) meets(w *sweep, b *Book) (met, exact bool) {
 	at := spread(uint64(w.at))
 	if at>>(64-sparse) != 0 {
@@ -109,7 +110,7 @@ func (p *paths) meets(w *sweep, b *Book) (met, exact bool) {
 
 const odd = 0x9e3779b97f4a7c15 // spreads bits over a word
 
-// spread makes of a number one that looks like any other.
+// spread hashes a number.
 func spread(x uint64) uint64 {
 	x = (x + 1) * odd
 	x = (x ^ x>>32) * odd

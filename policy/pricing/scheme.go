@@ -29,7 +29,7 @@ func ParseScheme(s string) (Scheme, error) {
 	return 0, fmt.Errorf("pricing %q is unknown; write fixed or adaptive", s)
 }
 
-// String is the name that ParseScheme reads.
+// String returns the name that ParseScheme reads.
 func (s Scheme) String() string {
 	if s == Fixed {
 		return "fixed"
@@ -37,13 +37,13 @@ func (s Scheme) String() string {
 	return "adaptive"
 }
 
-// Base is the cost of n nodes for d at price p, n x p x d, rounded half up
-// once; MaxCredits where it does not fit.
+// Base returns the cost of n nodes for d at price p, n x p x d, rounded half up once; at
+// most MaxCredits.
 func Base(p bourse.Price, n int, d bourse.Duration) bourse.Credits {
 	return bourse.Cost(p, nodeTime(n, d))
 }
 
-// nodeTime is n x d in node-milliseconds, at most the largest Duration.
+// nodeTime returns n x d in node-milliseconds, at most the largest Duration.
 func nodeTime(n int, d bourse.Duration) bourse.Duration {
 	hi, lo := bits.Mul64(uint64(n), uint64(d))
 	if hi > 0 || lo > math.MaxInt64 {

@@ -8,52 +8,51 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// This file, with the bit sets of masks.go and the conservative policy's pass in
-// guarantees.go, is the hot path. A query prices some thirty starts, and each would
-// cost a plan of the whole queue; four observations make it a fraction of one.
+// This file, with the bit sets of masks.go and the conservative pass in guarantees.go, is
+// the hot path. A query prices some thirty starts, each of which would cost a plan of the
+// whole queue. Four observations reduce that to a fraction.
 //
-// A head's shadow never moves once it is set: later starts only take nodes
-// away and never against a hold. So a hold is committed like a start, and a
-// plan is a sequence of commits, each of which only lowers the profile.
+// A head's hold never moves once it is placed: later starts only take nodes away, and never
+// those of a hold. So a hold is committed like a start, and a plan is a sequence of
+// commits, each of which only lowers the profile.
 //
-// Hence, as long as the reservation still fits into the profile, it has changed
-// no decision: what fits beside it fitted without it, and what did not fit still
-// does not. A reservation that fits into the finished profile is free. For any
-// other a binary search finds the last checkpoint with room for it, and the
-// trial resumes there.
+// Hence, as long as the reservation still fits into the profile, it has changed no
+// decision: what fits beside it also fitted without it, and what did not fit still does
+// not. A reservation that fits into the finished profile is free of charge. For any other,
+// a binary search finds the last checkpoint with room for it, and the trial resumes there.
 //
-// A job that waits can come to fit only where the profile rises or a hold
-// begins, so those are the only instants of a pass; and the jobs small and short
-// enough to fit at one come out of bit sets, a word at a time.
+// A waiting job can begin to fit only where the profile rises or a hold begins, so only
+// those instants need a pass. The jobs small and short enough to fit at one of them are
+// found in bit sets, a word at a time.
 //
-// A trial that comes to the same jobs waiting, the same holds and the same
-// profile as the plan had at that instant will go on as the plan did: it stops. So
-// does one that comes to where another start of the list has led; see paths.go.
+// A trial that reaches the same waiting jobs, the same holds and the same profile as the
+// plan had at that instant will continue like the plan, so it stops. It also stops if it
+// reaches a state of an earlier trial of the list; see paths.go.
 
-// sweep is a plan in the making. All it knows of the future is in free.
+// sweep is a plan in the making. All that it knows about the future is in free.
 type sweep struct {
 	at     bourse.Time   // the instant of the pass
-	freed  bourse.Time   // conservative trial: least planned start that a job has left
+	freed  bourse.Time   // conservative trial: earliest planned start that some job no longer has
 	lo     int           // free[lo].At == at
-	free   []bourse.Step // less all commits; neighbours may be equal
-	rem    []uint64      // set of positions without a start yet
+	free   []bourse.Step // Free less all commits; neighbours may be equal
+	rem    []uint64      // bit set of positions without a start
 	left   int           // their number
 	holds  []bourse.Time // starts of the holds that have not begun, in order
-	key    uint64        // of the set of those that have one
-	trial  bool          // with a new reservation: count the harm, set no marks
-	record bool          // and list the delays
-	marked bool          // base only: this pass has its mark
+	key    uint64        // hash of the set of positions with a start
+	trial  bool          // with a new reservation: it adds up the harm and sets no marks
+	record bool          // also list the delays
+	marked bool          // base only: this pass already has its mark
 }
 
-// mark is a checkpoint of the base plan: how it stood before the first commit
-// of a pass (conservative: before some commit of its only pass).
+// mark is a checkpoint of the base plan: its state before the first commit of a pass
+// (conservative: before some commit of its only pass).
 type mark struct {
 	at          bourse.Time
 	free, holds span // in memory
-	rem         int  // in memory, a word for every 64 jobs
+	rem         int  // index in memory of one word for every 64 jobs
 	left        int
 	key         uint64
-	next        int // conservative: the decision that comes next
+	next        int // conservative: number of the next decision
 }
 
 type span struct{ from, to int }
@@ -65,7 +64,7 @@ type job struct {
 	nodes    int32
 }
 
-// memory holds what marks remember, end to end.
+// memory holds the contents of marks, end to end.
 type memory struct {
 	steps []bourse.Step
 	words []uint64
@@ -107,9 +106,9 @@ func (b *Book) plan() {
 	}
 }
 
-// replan works out the harm that an admissible reservation does that does not fit
-// into the finished base plan, in b.harm. It ends early, and returns false, once that is
-// certain not to exceed b.ceiling; b.harm is a bound then.
+// replan computes in b.harm the harm of an admissible reservation that does not fit into
+// the finished base plan. It stops early and returns false once the harm certainly does not
+// exceed b.ceiling; b.harm is then an upper bound.
 func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) (exact bool) {
 	e, w := s.Add(d), &b.trial
 	m := b.lastWithRoom(s, e, n)
@@ -160,9 +159,8 @@ func (b *Book) resume(w *sweep, k *mark) {
 	b.harm, w.freed = uint128{}, bourse.Never
 }
 
-// pass serves the queue at w.at: the heads, up to the number that the policy
-// reserves for, start or hold their earliest fit; of the others all that fit
-// now start, in queue order.
+// pass serves the queue at w.at. The heads, as many as the policy reserves for, start or
+// hold their earliest fit; then all others that fit now start, in queue order.
 func (b *Book) pass(w *sweep) {
 	s := b.state
 	if !s.Policy.Backfill {
@@ -195,8 +193,8 @@ func (b *Book) passFCFS(w *sweep) {
 	}
 }
 
-// commit gives the job at pos its start, which may be Never; i is the step
-// that holds then.
+// commit gives the job at pos its start, which may be Never. i is the step in effect at
+// that time.
 func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	q := &b.jobs[pos]
 	if w.trial {
@@ -216,7 +214,7 @@ func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	}
 }
 
-// harmed adds what it means to the job at pos to start at that instant.
+// harmed adds the harm that the job at pos suffers if it starts at that instant.
 func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
 	v := b.starts[pos]
 	if at == v {
@@ -233,10 +231,10 @@ func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
 	}
 }
 
-// mark remembers how the base plan stands.
+// mark records the state of the base plan.
 func (b *Book) mark(w *sweep, next int) { b.marks = append(b.marks, b.remember(w, next)) }
 
-// remember is how w stands.
+// remember records the state of w.
 func (m *memory) remember(w *sweep, next int) mark {
 	k := mark{at: w.at, rem: len(m.words), left: w.left, key: w.key, next: next}
 	k.free.from, k.holds.from = len(m.steps), len(m.times)
@@ -249,9 +247,9 @@ func (m *memory) remember(w *sweep, next int) mark {
 
 func (m *memory) forget() { m.steps, m.words, m.times = m.steps[:0], m.words[:0], m.times[:0] }
 
-// lastWithRoom returns the last mark whose profile has n nodes free on [s, e).
-// The first has, or the reservation would not be admissible; the later ones
-// have ever less. What lies before a mark is final.
+// lastWithRoom returns the last mark whose profile has n nodes free on [s, e). The first
+// one has, or the reservation would not be admissible; later ones have ever less. Nothing
+// before a mark can change.
 func (b *Book) lastWithRoom(s, e bourse.Time, n int) int {
 	short := s // the first instant at which the finished plan lacks room
 	for i := find(b.clear, s); b.clear[i].Free >= n; short = b.clear[i].At {
@@ -267,7 +265,7 @@ func (b *Book) lastWithRoom(s, e bourse.Time, n int) int {
 	})
 }
 
-// same reports whether w stands as is remembered of k, which was at the same instant.
+// same reports whether w has the state recorded in k, which is of the same instant.
 func (m *memory) same(w *sweep, k *mark) bool {
 	if w.left != k.left || !slices.Equal(w.rem, m.words[k.rem:k.rem+len(w.rem)]) ||
 		!slices.Equal(w.holds, m.times[k.holds.from:k.holds.to]) {
@@ -292,8 +290,8 @@ func (m *memory) same(w *sweep, k *mark) bool {
 	}
 }
 
-// advance goes on to the next instant at which a job that waits may come to
-// fit; false if there is none.
+// advance moves to the next instant at which a waiting job may begin to fit; false if there
+// is none.
 func (w *sweep) advance() bool {
 	begins := bourse.Never
 	if len(w.holds) > 0 {
@@ -313,7 +311,7 @@ func (w *sweep) advance() bool {
 	return false
 }
 
-// hold notes that a hold begins at that instant.
+// hold records that a hold begins at that instant.
 func (w *sweep) hold(at bourse.Time) {
 	i := len(w.holds)
 	for i > 0 && w.holds[i-1] > at {
@@ -327,7 +325,7 @@ func (w *sweep) take(s, e bourse.Time, n int) {
 	w.free = take(w.free, find(w.free, s), s, e, n)
 }
 
-// take lowers p by n on [s, e); step i holds at s.
+// take lowers p by n on [s, e). Step i must be the one in effect at s.
 func take(p []bourse.Step, i int, s, e bourse.Time, n int) []bourse.Step {
 	if p[i].At < s {
 		p = slices.Insert(p, i+1, bourse.Step{At: s, Free: p[i].Free})
@@ -352,7 +350,7 @@ func fits(p []bourse.Step, e bourse.Time, n int) bool {
 	return true
 }
 
-// find returns the step of p that holds at t.
+// find returns the step of p in effect at t.
 func find(p []bourse.Step, t bourse.Time) int {
 	lo, hi := 0, len(p)
 	for hi-lo > 1 {
@@ -365,8 +363,8 @@ func find(p []bourse.Step, t bourse.Time) int {
 	return lo
 }
 
-// earliest returns the earliest start from t on at which n nodes are free for
-// d, and the step that holds then; step i holds at t.
+// earliest returns the earliest start from t on at which n nodes are free for d, and the
+// step in effect then. Step i must be the one in effect at t.
 func earliest(p []bourse.Step, i int, t bourse.Time, n int, d bourse.Duration) (bourse.Time, int) {
 	start, at := t, i
 	for {
@@ -384,7 +382,7 @@ func earliest(p []bourse.Step, i int, t bourse.Time, n int, d bourse.Duration) (
 	}
 }
 
-// first returns the least member of a set that is not empty.
+// first returns the least member of a set, which must not be empty.
 func first(set []uint64) int {
 	for i, word := range set {
 		if word != 0 {

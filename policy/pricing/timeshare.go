@@ -7,21 +7,20 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// MaxUrgency bounds what full urgency adds to a price: ten times the base, in
-// thousandths.
+// MaxUrgency bounds the surcharge for full urgency, in thousandths of the base: ten times
+// the base.
 const MaxUrgency = 10_000
 
-// Share is what n tasks cost on time-shared nodes at price p, each estimated to
-// need d of its node by a deadline that is left away; n, d and left are above 0.
+// Share returns what n tasks cost on time-shared nodes at price p. Each is estimated to
+// need d of its node by a deadline that is left away; n, d and left must be above 0.
 //
 //	C = base x share-hours x (1 + u x urgency)
 //
-// The share of a node that a task reserves, d / left, times the time for which it
-// does so, is d again: that is the base. Its urgency is the share itself, at most
-// 1. What it adds at 1 is u, in thousandths of the base, 0..MaxUrgency: who wants
-// a node alone pays 1 + u/1000 times the base, who can wait pays little more
-// than it. The additive part is rounded up to the node-millisecond, then each
-// part half up once; what does not fit is MaxCredits.
+// A task reserves the share d / left of a node for the time left, which makes d again: that
+// is the base. Its urgency is the share, at most 1. At urgency 1 it adds u, in thousandths
+// of the base, 0..MaxUrgency. So a user who wants a node alone pays 1 + u/1000 times the
+// base, and a user who can wait pays little more than the base. The additive part is
+// rounded up to the node-millisecond, then each part half up; each is at most MaxCredits.
 func Share(p bourse.Price, n int, d, left bourse.Duration, u int) bourse.Fare {
 	urgent := min(d, left)
 	hi, lo := bits.Mul64(uint64(d), uint64(urgent)*uint64(u))
