@@ -2,9 +2,9 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// The messages between a broker and a site. The steps of a transaction are
-// those of "Co-allocation across autonomous sites": Hold, Prepare, Confirm or
-// Cancel, each answered once. Messages carry durations, never deadlines.
+// The messages between a broker and a site. The steps of a transaction are those of
+// "Co-allocation across autonomous sites": Hold, Prepare, and Confirm or Cancel, each with
+// one answer. Messages carry durations, never deadlines.
 
 var brokerMessages = []Properties{
 	{Submit{}, User, Broker, Request, SubmitReply{}},
@@ -29,70 +29,70 @@ var brokerMessages = []Properties{
 	{ShiftDeclined{}, Broker, Site, Reply, nil},
 }
 
-// Stamp orders the replies of one site: the epoch, which is the nonce of its
-// life, and how many facts it had recorded when it answered. From is how many
-// there were when that life began: who has heard more of an earlier life knows
-// that the site has forgotten.
+// Stamp orders the replies of one site. It holds the epoch, which is the nonce of the
+// site's life, and the number of facts that the site had recorded when it answered. From is
+// their number when that life began: a peer that has heard of more facts of an earlier life
+// knows that the site has forgotten some.
 type Stamp struct {
 	Epoch uint64
 	Seq   uint64
 	From  uint64
 }
 
-// At is the stamp itself: what a site says has it embedded.
+// At returns the stamp, for messages that embed it.
 func (s Stamp) At() Stamp { return s }
 
 // Submit hands a job to a broker.
 type Submit struct{ Job bourse.Job }
 
-// SubmitReply says whether a broker has taken a job; a Reason means not.
+// SubmitReply says whether a broker has accepted a job; with a Reason it has not.
 type SubmitReply struct {
 	Job    string
 	Reason bourse.Reason
 }
 
-// OfferRequest asks a site what is free from now until the horizon; with one that
-// is over, such as 0, for its stamp and its clock alone.
+// OfferRequest asks a site what is free from now until the horizon. A horizon in the past,
+// such as 0, asks only for the site's stamp and clock.
 type OfferRequest struct {
 	Cycle   uint64
 	Horizon bourse.Time
-	// Of the life that asks. 0: it does not say, and is not fenced.
+	// Of the life that asks. 0 if it does not say; it is then not fenced.
 	Incarnation uint32
 	Nonce       uint64
 }
 
-// Offers is a site's answer: data of the moment, not a promise.
+// Offers is a site's answer. It describes the moment and promises nothing.
 type Offers struct {
 	Cycle   uint64
 	Now     bourse.Time // the site's clock
 	Version uint64      // of the site's state
 	Groups  []GroupOffer
-	Refusal bourse.Reason // the site is closed to this VO
+	Refusal bourse.Reason // set if the site is closed to this VO
 	Stamp
-	Nonce  uint64 // of the request, where it is refused as fenced
-	Latest uint32 // then: as in Refused
+	Nonce  uint64 // of the request, if that is refused as fenced
+	Latest uint32 // in that case: as in Refused
 }
 
-// GroupOffer is one group's free nodes over the horizon.
+// GroupOffer is what one group has free over the horizon.
 type GroupOffer struct {
 	Group      bourse.Group
 	Admissible bourse.Profile  // what can be reserved at all
 	Clear      bourse.Profile  // what can be reserved at base price
-	Queued     bourse.Duration // what waits in the group's queue: the sum of nodes x estimate, at most MaxDuration
-	Shared     bool            // its nodes are time-shared: none can be reserved, legs with Work are quoted
+	Queued     bourse.Duration // waiting work: the sum of nodes x estimate, at most MaxDuration
+	Shared     bool            // nodes are time-shared: none can be reserved, and legs with Work are quoted
 }
 
-// QuoteRequest asks for the price of legs: of each taken by itself or, together, of
-// each once those before it are held. A site of an older build does not know
-// Together and prices each by itself: quotes are indicative.
+// QuoteRequest asks for the prices of legs. Each is priced by itself or, if Together, as if
+// those before it were held. A site of an older build does not know Together and prices
+// each by itself; quotes are only indicative.
 type QuoteRequest struct {
-	Ref      uint64   // the broker's, echoed
-	Users    []string // leg by leg; nil: nobody's by name
+	Ref      uint64   // chosen by the broker, echoed
+	Users    []string // leg by leg; nil: no user is named
 	Legs     []bourse.Leg
 	Together bool // the legs are a set, in the order in which they will be held
 }
 
-// Quotes answers a QuoteRequest, leg by leg. They are indicative.
+// Quotes answers a QuoteRequest, leg by leg. Prices are only indicative.
 type Quotes struct {
 	Ref     uint64
 	Version uint64
@@ -106,62 +106,61 @@ type Hold struct {
 	What  bourse.Leg
 	Job   string
 	User  string
-	Limit bourse.Credits  // the most it will pay
+	Limit bourse.Credits  // the most that the broker will pay
 	For   bourse.Duration // how long the hold may last
-	Run   bourse.Duration // what the work really takes here, for simulated clusters; 0: to the end
+	Run   bourse.Duration // for simulated clusters: the real runtime of the work here; 0: to the end
 
-	// Replaces names the confirmed leg that Confirm is to give up for this one,
-	// and Version the version of it that the broker knows; the zero LegID: none.
-	// Room and money are counted net of it.
+	// Replaces names the confirmed leg that Confirm gives up for this one, and Version the
+	// version of it that the broker knows; the zero LegID if there is none. Room and money
+	// are counted as if that leg were gone.
 	Replaces bourse.LegID
 	Version  uint32
 
-	// Flex is the window within which the site may place the leg, and move it until
-	// it is fixed; the zero one: none. Only the one leg of a transaction has any:
-	// legs with a common start do not move alone.
+	// Flex is the window within which the site may place the leg, and move it until it is
+	// fixed; the zero Flex if there is none. Only a leg that is alone in its transaction
+	// may have one, as legs with a common start cannot move separately.
 	Flex bourse.Flex
 
-	// Offer is the number of the ShiftOffer for the leg replaced that this accepts;
-	// 0: none.
+	// Offer is the number of the accepted ShiftOffer for the replaced leg; 0 if there is
+	// none.
 	Offer uint32
 }
 
-// Held says that the capacity is locked, at the price that binds. Start and
-// End are where a flexible leg has its place.
+// Held says that the capacity is locked, at the binding price. Start and End say where a
+// flexible leg was placed.
 type Held struct {
 	Leg     bourse.LegID
 	Fare    bourse.Fare
-	Version uint32 // of the leg: 1, or one more than that of the leg it replaces
+	Version uint32 // of the leg: 1, or one more than that of the replaced leg
 	Stamp
 
-	Start, End bourse.Time // both 0: where it was asked
+	Start, End bourse.Time // both 0: as asked
 
 	Proof bourse.Proof
 
-	Nodes []string // their names, where they are real; at most bourse.MaxNames
-	// Meeting is host:port of a rendezvous that the site has for the legs of this
-	// transaction, and Token lets them in; "": it has none.
+	Nodes []string // names of real nodes, at most bourse.MaxNames
+	// Meeting is host:port of the site's rendezvous for the legs of this transaction, and
+	// Token admits them; "" if the site has none.
 	Meeting string
 	Token   string
 }
 
-// Refused says that a step was refused; Fare is the present price where
-// there is one.
+// Refused says that a step was refused. Fare is the present price, if there is one.
 type Refused struct {
 	Leg    bourse.LegID
-	Step   string // the kind of what is refused: Hold, Prepare, Confirm, Cancel or Release
+	Step   string // kind of the refused step: Hold, Prepare, Confirm, Cancel or Release
 	Fare   bourse.Fare
 	Reason bourse.Reason
-	// DecidedBy is that of the Confirm, Cancel or Release refused, else the
-	// incarnation in the leg's name: a later life of the broker is not fenced by
-	// what one before it had sent.
+	// DecidedBy is that of the refused Confirm, Cancel or Release, otherwise the
+	// incarnation in the leg's name. It keeps a later life of the broker from taking a
+	// refusal of an earlier life's message as fencing itself.
 	DecidedBy uint32
 	Stamp
-	// Instead lists, nearest first, where the site would have had room for a leg
-	// whose Hold wants to hear of alternatives.
+	// Instead lists, nearest first, where the site would have room for a leg whose Hold
+	// asks for alternatives.
 	Instead []bourse.Place
-	// Latest is of a step refused as fenced: the latest incarnation of that broker
-	// that the site has heard of. 0: it does not say.
+	// Latest is the latest incarnation of that broker that the site has heard of, if the
+	// step is refused as fenced; 0 if the site does not say.
 	Latest uint32
 }
 
@@ -174,7 +173,8 @@ type Prepare struct {
 	For bourse.Duration // the in-doubt limit
 }
 
-// Prepared says that Confirm can no longer be refused for capacity or price.
+// Prepared says that Confirm can no longer be refused for lack of capacity or because of
+// the price.
 type Prepared struct {
 	Leg bourse.LegID
 	Stamp
@@ -184,15 +184,14 @@ type Prepared struct {
 type Confirm struct {
 	Leg       bourse.LegID
 	DecidedBy uint32 // the incarnation that recorded the decision
-	// Work is what the leg runs; nil: nothing that the site starts. It comes with the
-	// decision and not before: by then the names of all legs' nodes are known, and
-	// what is refused or aborted has not carried it.
+	// Work is what the leg runs; nil if the site starts nothing. It comes only with the
+	// decision: only then are the names of all legs' nodes known, and a refused or aborted
+	// leg never carries it.
 	Work *bourse.Handover
 }
 
-// Confirmed says that the leg is an advance reservation now. Refund is what
-// the site gives back of the leg that it replaces, which is released; Replaced is
-// the proof of that.
+// Confirmed says that the leg is now an advance reservation. Refund is what the site gives
+// back for the replaced leg, which is released; Replaced proves that.
 type Confirmed struct {
 	Leg    bourse.LegID
 	Refund bourse.Credits
@@ -201,13 +200,13 @@ type Confirmed struct {
 	Replaced bourse.Proof
 }
 
-// Cancel carries the decision ABORT, or gives a leg up before any.
+// Cancel carries the decision ABORT, or gives a leg up before any decision.
 type Cancel struct {
 	Leg       bourse.LegID
 	DecidedBy uint32
 }
 
-// Cancelled says that the leg holds nothing any more.
+// Cancelled says that the leg no longer holds anything.
 type Cancelled struct {
 	Leg bourse.LegID
 	Stamp
@@ -224,13 +223,12 @@ type Settled struct {
 	Leg     bourse.LegID
 	End     bourse.Time // its actual end
 	Charged bourse.Credits
-	Result  *bourse.WorkResult // of work that the site has started; nil: none
+	Result  *bourse.WorkResult // of work started by the site; nil if there is none
 	Stamp
 }
 
-// Shifted tells the broker that its flexible leg stands elsewhere within
-// its window now, or is fixed where it stands; repeated until Noted with its number
-// or a later one.
+// Shifted tells the broker that the site has moved its flexible leg within its window, or
+// has fixed it where it is. It is repeated until a Noted with this number or a later one.
 type Shifted struct {
 	Leg        bourse.LegID
 	Start, End bourse.Time
@@ -240,23 +238,22 @@ type Shifted struct {
 	Proof bourse.Proof
 }
 
-// ShiftOffer asks the owner of a confirmed leg to give up its place for another
-// one, against a payment: what a site does for somebody whom it cannot place
-// otherwise. It is accepted by a Hold that replaces the leg and names the offer,
-// and is repeated until that, a ShiftDeclined, or its time. A leg has one open
-// offer at most.
+// ShiftOffer asks the owner of a confirmed leg to give up its place for another one, for
+// payment. A site makes it on behalf of a request that it cannot place otherwise. It is
+// accepted by a Hold that replaces the leg and names the offer. It is repeated until that,
+// a ShiftDeclined, or its expiry. A leg has at most one open offer.
 type ShiftOffer struct {
 	Leg        bourse.LegID
 	Number     uint32      // counts the offers for the leg, from 1
 	Version    uint32      // of the leg
-	Start, End bourse.Time // where it would lie
-	Ready, Due bourse.Time // its window then
+	Start, End bourse.Time // the new place
+	Ready, Due bourse.Time // the new window
 	Pay        bourse.Credits
-	For        bourse.Duration // how long it can be answered yet
+	For        bourse.Duration // remaining time for an answer
 	Stamp
 }
 
-// ShiftDeclined says no to a ShiftOffer: by the user's wish, or for the Reason.
+// ShiftDeclined declines a ShiftOffer, at the user's wish or for the Reason.
 type ShiftDeclined struct {
 	Leg     bourse.LegID
 	Number  uint32

@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// The messages between a site and its cluster, simulated or real. A cluster
-// knows nodes and queues, but no money and no broker.
+// The messages between a site and its cluster, simulated or real. A cluster knows nodes and
+// queues, but no money and no brokers.
 
 var clusterMessages = []Properties{
 	{SnapshotRequest{}, Site, Cluster, Request, Snapshot{}},
@@ -30,36 +30,35 @@ var clusterMessages = []Properties{
 // SnapshotRequest asks for the state of every group's queue.
 type SnapshotRequest struct {
 	Ref  uint64
-	Have uint64 // the version the site has: it needs no more than what has changed since
+	Have uint64 // the version that the site has: only later changes are needed
 }
 
-// Snapshot is the state of a cluster at an instant, or what has changed since the
-// version that the site has. It shares nothing with the cluster and must not be changed.
+// Snapshot is the state of a cluster at an instant, or its changes since the version that
+// the site has. It shares nothing with the cluster and must not be changed.
 type Snapshot struct {
 	Ref     uint64
 	Version uint64
-	States  []backfill.State // one per group; nil if there are Changes, or the version is the one the site has
-	Since   uint64           // where there are Changes: the version that they follow
+	States  []backfill.State // one per group; nil if there are Changes, or the site has this version
+	Since   uint64           // the version that Changes follow
 	Changes []backfill.Delta // one per group
-	Plans   []*sla.Image     // of groups that make promises, by group; nil where there are none
-	Room    [][]float64      // of groups that take deadlines, by group and node: the largest share that one more task may need; nil where there are none
+	Plans   []*sla.Image     // by group; nil for groups that make no promises
+	Room    [][]float64      // by group and node: largest share for one more task; nil for groups without deadlines
 }
 
-// ClusterHold asks the cluster to lock nodes. It is refused if running jobs or
-// reservations are in the way; the queue is ignored. The same again gets the
-// same answer; a leg that was released is not locked again, unless Again says
-// so.
+// ClusterHold asks the cluster to lock nodes. It is refused if running jobs or reservations
+// are in the way; the queue does not count. A repeat gets the same answer. A released leg
+// is not locked again unless Again is set.
 type ClusterHold struct {
 	Leg      bourse.LegID
 	What     bourse.Leg
-	Run      bourse.Duration // what the work really takes; 0: to the end
-	Replaces bourse.LegID    // the lock whose nodes it may count on; the zero LegID: none
+	Run      bourse.Duration // real runtime of the work; 0: to the end
+	Replaces bourse.LegID    // the lock whose nodes it may use; the zero LegID if none
 	Again    bool            // even if it was released before
-	Force    bool            // what is in the way gives way, as when nodes fail; for maintenance
-	Flex     bourse.Flex     // where promises are made: the window within which the nodes may lie
-	Job      string          // whose work is to run there, and for whom: real nodes ask
+	Force    bool            // for maintenance: what is in the way gives way, as when nodes fail
+	Flex     bourse.Flex     // in groups that make promises: the window for the nodes
+	Job      string          // job and user of the work, for real nodes
 	User     string
-	Shift    int // how far others might be asked to shift if there is no room, over their lengths, in thousandths; 0: nobody
+	Shift    int // without room: how far other legs might be asked to shift, in thousandths of their lengths; 0: no leg
 }
 
 // ClusterHeld answers a ClusterHold.
@@ -67,13 +66,13 @@ type ClusterHeld struct {
 	Leg     bourse.LegID
 	Refusal bourse.Reason
 	What    bourse.Leg    // of a ClusterHold with a Flex: where the nodes are locked
-	Nodes   []string      // their names, where they are real
-	Instead []bourse.Time // of a refusal: starts that there would be room for, nearest first
-	Shifts  []LegShift    // of a refusal: confirmed legs of which one, shifted, would make room
+	Nodes   []string      // names of real nodes
+	Instead []bourse.Time // of a refusal: starts with room, nearest first
+	Shifts  []LegShift    // of a refusal: confirmed legs, each of which would make room if shifted
 }
 
-// LegShift is where a confirmed leg would have to lie to make room for another
-// one, and its window then.
+// LegShift is where a confirmed leg would have to move to make room for another one, with
+// its new window.
 type LegShift struct {
 	Leg        bourse.LegID
 	Start, End bourse.Time
@@ -83,56 +82,56 @@ type LegShift struct {
 // MaxShifts bounds the LegShifts of a refusal.
 const MaxShifts = 16
 
-// ClusterConfirm makes a lock a reservation that its user's work runs in, in
-// place of the one that it replaces. It is repeated until done.
+// ClusterConfirm turns a lock into a reservation for the work of its user, replacing
+// another one if the lock does. It is repeated until done.
 type ClusterConfirm struct {
 	Leg  bourse.LegID
-	Work *bourse.Handover // what runs there on real nodes; nil: nothing that the cluster starts
+	Work *bourse.Handover // what to run on real nodes; nil if the cluster starts nothing
 }
 
-// ClusterRelease gives a lock or what is left of a reservation back. It is
-// repeated until done, and ends the repeating of ClusterEnded and ClusterLost.
+// ClusterRelease gives back a lock or what is left of a reservation. It is repeated until
+// done, and stops repeats of ClusterEnded and ClusterLost.
 type ClusterRelease struct{ Leg bourse.LegID }
 
 // ClusterDone acknowledges a ClusterConfirm or ClusterRelease.
 type ClusterDone struct {
 	Leg  bourse.LegID
-	Step string // the kind of what is done
+	Step string // kind of the message that is done
 }
 
-// ClusterStarted tells the site that a reservation's work has started; repeated
-// until the site has heard it, or releases the leg.
+// ClusterStarted tells the site that a reservation's work has started. It is repeated until
+// the site acknowledges it or releases the leg.
 type ClusterStarted struct{ Leg bourse.LegID }
 
-// ClusterMoved tells the site that a flexible reservation lies elsewhere within
-// its window now, or is fixed where it lies; repeated until the site has heard it.
+// ClusterMoved tells the site that a flexible reservation has moved within its window, or
+// is fixed where it is. It is repeated until the site acknowledges it.
 type ClusterMoved struct {
 	Leg        bourse.LegID
 	Start, End bourse.Time
-	Shifts     uint32 // counts them, leg by leg, from 1
+	Shifts     uint32 // counts the moves of a leg, from 1
 	Fixed      bool
 }
 
-// ClusterHeard acknowledges a ClusterStarted or, where it has Shifts, the
-// ClusterMoved with that number.
+// ClusterHeard acknowledges a ClusterStarted or, with Shifts, the ClusterMoved of that
+// number.
 type ClusterHeard struct {
 	Leg    bourse.LegID
 	Shifts uint32
 }
 
-// ClusterEnded tells the site that a reservation's work has ended; repeated
-// until the site releases the leg.
+// ClusterEnded tells the site that a reservation's work has ended. It is repeated until the
+// site releases the leg.
 type ClusterEnded struct {
 	Leg    bourse.LegID
 	End    bourse.Time
-	Result *bourse.WorkResult // of work that the cluster has started
+	Result *bourse.WorkResult // of work started by the cluster
 }
 
-// ClusterLost tells the site that a leg's nodes are gone; repeated until the
-// site releases the leg.
+// ClusterLost tells the site that a leg's nodes are gone. It is repeated until the site
+// releases the leg.
 type ClusterLost struct {
 	Leg    bourse.LegID
-	Reason bourse.Reason // where more is known than that the nodes are
+	Reason bourse.Reason // set if more is known than that the nodes are gone
 }
 
 // ClusterInventory asks what the cluster keeps for the site's legs.
@@ -155,15 +154,15 @@ type ClusterLock struct {
 	Result    *bourse.WorkResult
 	Reason    bourse.Reason // Lost
 
-	// Of a flexible reservation: the last that ClusterMoved has said, or would.
+	// Of a flexible reservation: as in the last ClusterMoved.
 	Shifts     uint32
 	From, To   bourse.Time
 	FixedThere bool
 }
 
-// NodesLost has nodes of a group fail, for a time: idle ones first, then those
-// of local jobs, which are killed, then held ones, then those of the latest
-// confirmed leg. It comes from outside: from the world of a simulation.
+// NodesLost makes nodes of a group fail for some time: first idle ones, then those of local
+// jobs, which are killed, then held ones, then those of the latest confirmed leg. In a
+// simulation the world sends it.
 type NodesLost struct {
 	Group string
 	Count int

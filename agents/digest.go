@@ -7,11 +7,11 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Digest is the content of a Hold in one number, by which a site tells the same
-// message again from another one of the same name: FNV-1a over what is asked,
-// for whom and at most for how much. How long the hold may last is left out: it
-// counts from the first receipt, and a repeat may say what is left. The other
-// steps say no more than their name, so they need no digest. It is never 0.
+// Digest condenses the content of a Hold into one number, by which a site tells a repeat
+// from a different message with the same name. It is FNV-1a over what is asked for, for
+// whom, and the limit. How long the hold may last is left out: it counts from the first
+// receipt, and a repeat may name what is left. The other steps consist only of their name
+// and need no digest. It is never 0.
 func (m Hold) Digest() uint64 {
 	h := fnv.New64a()
 	var b [8]byte

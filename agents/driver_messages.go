@@ -2,10 +2,10 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// The messages between a cluster whose nodes are real and its driver, which speaks
-// to their resource manager. A driver carries out one command at a time, in the
-// order in which they come, and answers each once; it remembers nothing. An answer
-// may be lost with its process: the cluster looks before it asks again.
+// The messages between a cluster of real nodes and its driver, which talks to their
+// resource manager. A driver carries out one command at a time, in order of arrival, and
+// answers each once. It remembers nothing. An answer may be lost with its process, so the
+// cluster looks before it asks again.
 
 var driverMessages = []Properties{
 	{LookRequest{}, Cluster, Driver, Request, Looked{}},
@@ -23,41 +23,41 @@ type LookRequest struct{ Ref uint64 }
 type Looked struct {
 	Ref     uint64
 	Look    *bourse.Look  // must not be changed; nil if it failed
-	Failure bourse.Reason // why it did
+	Failure bourse.Reason // why it failed
 }
 
-// CommandVerb is what a Command has a manager do.
+// CommandVerb says what a Command makes a manager do.
 type CommandVerb string
 
-// The commands. Each is about one reservation and the one job in it, both of the
-// same name.
+// The commands. Each is about one reservation and the one job in it; both have the same
+// name.
 const (
 	// Reserve creates the reservation, for the holder alone.
 	Reserve CommandVerb = "reserve"
-	// Assign gives it to the user whose work it is for, and lets it last unused.
+	// Assign gives the reservation to the user whose work it is for, and keeps it even if
+	// unused.
 	Assign CommandVerb = "assign"
-	// Run submits the work, to start with the window, unless a job of that name is
-	// there. Where the manager keeps no reservations it begins the work at once.
+	// Run submits the work to start with the window, unless a job of that name is there. If
+	// the manager keeps no reservations, Run starts the work at once.
 	Run CommandVerb = "run"
-	// End ends the work: it may clean up for some time, then it is killed.
+	// End ends the work. It has some time to clean up and is then killed.
 	End CommandVerb = "end"
-	// Delete ends the work and deletes the reservation; that neither is there is a
-	// success.
+	// Delete ends the work and deletes the reservation. It succeeds if neither is there.
 	Delete CommandVerb = "delete"
 )
 
-// Command has the driver change one thing in the resource manager.
+// Command tells the driver to change one thing in the resource manager.
 type Command struct {
 	Ref        uint64 // echoed
 	Verb       CommandVerb
-	Name       string // of the reservation and its job: of no other, ever
+	Name       string // of the reservation and its job; never used for any other
 	Start, End bourse.Time
 	Nodes      []string
 	User       string           // Assign, Run: the local account
-	Submit     bourse.Time      // End, Delete: of the job as it was seen; 0: not seen
-	Number     string           // and its number
+	Submit     bourse.Time      // End, Delete: of the job as last seen; 0 if not seen
+	Number     string           // End, Delete: number of that job
 	Work       *bourse.Handover // Run: nil reserves without work
-	Site       string           // Run: as the work is told
+	Site       string           // Run: the site's name, for the work
 }
 
 // Outcome is how a command went.
@@ -65,9 +65,9 @@ type Outcome string
 
 // The outcomes.
 const (
-	Done    Outcome = "done"    // says the manager; it may still forget it in a crash
-	Denied  Outcome = "denied"  // the manager has refused: read back before it is believed
-	Failure Outcome = "failure" // it is not known whether it was done
+	Done    Outcome = "done"    // according to the manager, which may still forget it in a crash
+	Denied  Outcome = "denied"  // the manager has refused: look before relying on it
+	Failure Outcome = "failure" // unknown whether it was done
 )
 
 // CommandDone answers a Command.
@@ -75,15 +75,15 @@ type CommandDone struct {
 	Ref     uint64
 	Name    string
 	Outcome Outcome
-	Reason  bourse.Reason // of what was not done
+	Reason  bourse.Reason // why it was not done
 }
 
 // OutputRequest asks for what work has printed, at most bourse.MaxTail bytes.
 type OutputRequest struct {
 	Ref  uint64
 	Name string
-	File string // as the result of the work has it; "": where the driver keeps it
-	From int64  // first byte; below 0: the last ones
+	File string // as in the result of the work; "": the driver's own place
+	From int64  // first byte; below 0: counted from the end
 }
 
 // Output answers an OutputRequest.
@@ -91,7 +91,7 @@ type Output struct {
 	Ref     uint64
 	Name    string
 	From    int64 // of Data
-	Size    int64 // of the whole output as yet
+	Size    int64 // of the whole output so far
 	Data    []byte
 	Failure bourse.Reason
 }

@@ -1,21 +1,21 @@
 package agents
 
-// SiteJoined and SiteLeft tell a broker which sites there are, while it runs.
-// They are hints of a discovery service: a site that has left is asked for
-// nothing new, but what is owed to it and by it stands.
+// SiteJoined and SiteLeft tell a running broker which sites there are. They are hints from
+// a discovery service. A site that has left gets no new requests, but obligations to it and
+// from it remain.
 type (
 	SiteJoined struct{ Site ID }
 	SiteLeft   struct{ Site ID }
 )
 
-// SiteLost is an operator's word to a broker that a site will not come back: its
-// legs are given up, and nothing is asked of it but what became of them. SiteFound
-// takes that back: the site is used again once it has listed its legs. Each is
-// answered by an OperatorReply once it is durable; the same again changes nothing.
+// SiteLost is an operator's message to a broker that a site will not come back. Its legs
+// are given up, and the broker asks it only what became of them. SiteFound reverses that:
+// the site is used again once it has listed its legs. Each is answered by an OperatorReply
+// once it is durable; a repeat changes nothing.
 type (
 	SiteLost struct {
 		Site ID
-		Why  string // for those whose jobs it concerns; may be empty
+		Why  string // shown to users whose jobs are affected; may be empty
 	}
 	SiteFound struct{ Site ID }
 )

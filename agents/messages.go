@@ -6,17 +6,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// What there is to know of a message type beside its fields stands in one line of
-// one table, in parts: each opens the file of its types. Whoever carries,
-// checks, traces or hands on messages asks the table, so that a new type is known
-// everywhere once it has its line.
+// All properties of a message type beyond its fields are in one line of a table. The table
+// is split into parts, each at the top of the file that defines its types. Code that
+// carries, checks, traces or routes messages consults the table, so one line makes a new
+// type known everywhere.
 
-// Role says what kind of agent an address is of: it is what comes before the
-// colon.
+// Role is the kind of agent behind an address: the part before the colon.
 type Role string
 
-// The roles. Outside is the runtime or, in a simulation, the world; Any is every
-// agent, or who has asked.
+// The roles. Outside is the runtime or, in a simulation, the world. Any is every agent or,
+// for a reply, whoever asked.
 const (
 	Any      Role = ""
 	Broker   Role = "broker"
@@ -29,32 +28,31 @@ const (
 	Outside  Role = "outside"
 )
 
-// Class says what a message is in its conversation.
+// Class is the part that a message plays in a conversation.
 type Class uint8
 
 // The classes.
 const (
-	Request Class = iota // asks, and is asked again until it is answered
-	Step                 // a request that takes a leg's transaction on; Refused answers it too
+	Request Class = iota // repeated until it is answered
+	Step                 // a request that advances a leg's transaction; may also be answered by Refused
 	Reply                // answers a request
-	Notice               // is said again until it is acknowledged
-	News                 // is said once; what follows from it is found out otherwise too
+	Notice               // repeated until it is acknowledged
+	News                 // sent once; its content can also be learned in another way
 )
 
-// Properties are those of one message type.
+// Properties are the properties of one message type.
 type Properties struct {
-	Message  Message // of its type, zero
+	Message  Message // zero value of the type
 	From, To Role
 	Class    Class
 	Answer   Message // what answers or acknowledges it; nil: nothing, or Refused alone
 }
 
-// Kind is the type's name.
+// Kind returns the type's name.
 func (p *Properties) Kind() string { return p.Message.Kind() }
 
-// Crosses reports whether messages of the type go between the processes of a
-// broker and a site, or between those that hold a broker: those have a form on the
-// wire.
+// Crosses reports whether messages of the type pass between the processes of a broker and a
+// site, or between the replicas of a broker. Those types have a wire format.
 func (p *Properties) Crosses() bool {
 	return p.From == Broker && p.To == Site || p.From == Site && p.To == Broker || p.From == Replica && p.To == Replica
 }
@@ -76,8 +74,8 @@ var byKind = func() map[string]*Properties {
 // Messages lists all message types.
 func Messages() []Properties { return slices.Clone(table) }
 
-// Lookup returns the properties of a kind of message; false if it is none of this
-// package, such as an alarm. They must not be changed.
+// Lookup returns the properties of a kind of message, which must not be changed. It reports
+// false if the kind is not in the table, such as an alarm.
 func Lookup(kind string) (*Properties, bool) {
 	p, ok := byKind[kind]
 	return p, ok
@@ -89,13 +87,13 @@ type OfLeg interface {
 	LegID() bourse.LegID
 }
 
-// Stamped is what a site says with its stamp.
+// Stamped is a message that a site has stamped.
 type Stamped interface {
 	Message
 	At() Stamp
 }
 
-// Decision is a message that carries what a life of a broker has decided of a leg.
+// Decision is a message that carries a broker's decision about a leg.
 type Decision interface {
 	OfLeg
 	Decider() uint32 // the incarnation that recorded it
@@ -104,8 +102,8 @@ type Decision interface {
 // ofJob is a message about a job.
 type ofJob interface{ JobName() string }
 
-// SaidOfLeg returns the leg and the stamp of what a site says of one; false if the
-// message is nothing of the kind.
+// SaidOfLeg returns the leg and the stamp of a site's message about a leg; false if it is
+// no such message.
 func SaidOfLeg(m Message) (bourse.LegID, Stamp, bool) {
 	leg, of := m.(OfLeg)
 	s, stamped := m.(Stamped)
@@ -115,7 +113,7 @@ func SaidOfLeg(m Message) (bourse.LegID, Stamp, bool) {
 	return leg.LegID(), s.At(), true
 }
 
-// JobOf names the job that a user's message, or the answer to it, is about.
+// JobOf returns the name of the job that a user's message, or the answer to it, is about.
 func JobOf(m Message) string {
 	if j, ok := m.(ofJob); ok {
 		return j.JobName()
@@ -123,8 +121,8 @@ func JobOf(m Message) string {
 	return ""
 }
 
-// Trace names what a message is about, for the logs of all agents that handle it:
-// the transaction, else the job, "" if it is about neither.
+// Trace names what a message is about, for the logs of all agents that handle it: its
+// transaction, or else its job; "" if neither.
 func Trace(m Message) string {
 	if l, ok := m.(OfLeg); ok {
 		return l.LegID().Tx.String()

@@ -2,12 +2,11 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// Deposit is an operator's word to a broker that the VO has more money: so many
-// credits are paid into its account. It is answered by an OperatorReply once it is
-// durable. The same Key again with the same credits changes nothing and is answered
-// alike.
+// Deposit is an operator's message to a broker that pays credits into the account of the
+// VO. It is answered by an OperatorReply once it is durable. A repeat with the same Key and
+// credits changes nothing and gets the same answer.
 type Deposit struct {
-	Key     string // the operator's, 1 to 64 bytes
+	Key     string // chosen by the operator, 1 to 64 bytes
 	Credits bourse.Credits
 	Note    string // for the statement; may be empty
 }
@@ -15,17 +14,17 @@ type Deposit struct {
 // Kind names the message.
 func (Deposit) Kind() string { return "Deposit" }
 
-// GrantTerms is an operator's word to a broker about a user or a tenant of the VO: terms
-// that count more than those of the broker's file, or that do so no more. It is answered by
-// an OperatorReply once it is durable. The same again changes nothing and is answered
-// alike.
+// GrantTerms is an operator's message to a broker about a user or a tenant of the VO. It
+// sets terms that take precedence over those of the broker's file, or drops such terms. It
+// is answered by an OperatorReply once it is durable. A repeat changes nothing and gets the
+// same answer.
 type GrantTerms struct {
 	Holder bourse.Holder
 	Drop   []string // names of terms, or "in"
 }
 
-// ReadTerms hands a broker the terms of its file, which was read again: they take the place
-// of those that it had before. It is answered by an OperatorReply once it is durable.
+// ReadTerms hands a broker the terms of its file after the file was read again. They
+// replace the earlier ones. It is answered by an OperatorReply once it is durable.
 type ReadTerms struct{ Holders []bourse.Holder }
 
 // Kind names the message.

@@ -2,10 +2,10 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// The messages of an operator to a site, from within its process: no peer's
-// word can be one. Each is answered by an OperatorReply once what it asks for
-// is durable, and asking the same again changes nothing and is answered alike.
-// Those of the runtime, and of an operator to a broker, stand beside them.
+// The messages of an operator to a site. They come from within its process, so no peer can
+// send one. Each is answered by an OperatorReply once its effect is durable; a repeat
+// changes nothing and gets the same answer. Messages of the runtime, and of an operator to
+// a broker, are in other files.
 
 var operatorMessages = []Properties{
 	{Started{}, Outside, Any, News, nil},
@@ -25,38 +25,37 @@ var operatorMessages = []Properties{
 	{SiteLeft{}, Outside, Broker, News, nil},
 }
 
-// Drain has a site take no new legs: Holds and offers are refused until an
-// instant, or until Resume. What is held, prepared or confirmed goes on, and
-// so do local jobs. A later Drain takes the place of an earlier one.
+// Drain stops a site from taking new legs: Holds and offers are refused until an instant,
+// or until Resume. Legs that are held, prepared or confirmed go on, and so do local jobs. A
+// later Drain replaces an earlier one.
 type Drain struct {
 	Until bourse.Time // 0 or Never: until Resume
-	Why   string      // for those who are refused; may be empty
+	Why   string      // shown to those who are refused; may be empty
 }
 
 // Resume ends a drain.
 type Resume struct{}
 
-// Maintenance takes nodes of a group out of service over [Start, End): nothing
-// is offered or started on them. It is refused as busy where running jobs,
-// reservations or legs are in the way. With Force they give way instead: local
-// jobs first, which are killed, then held legs, then confirmed ones, which are
-// lost with refund and penalty, and which their brokers repair.
+// Maintenance takes nodes of a group out of service over [Start, End): nothing is offered
+// or started on them. It is refused as busy if running jobs, reservations or legs are in
+// the way. With Force those give way: first local jobs, which are killed, then held legs,
+// then confirmed ones. Confirmed legs are lost with refund and penalty, and their brokers
+// repair them.
 type Maintenance struct {
-	Name  string // the operator's, 1 to 64 bytes; one name is one window until its end
+	Name  string // chosen by the operator, 1 to 64 bytes; names one window until that ends
 	Group string
-	Nodes int // 0: all of the group
+	Nodes int // 0: all nodes of the group
 	Start bourse.Time
 	End   bourse.Time
 	Why   string
 	Force bool
 }
 
-// MaintenanceCancel gives the nodes of a maintenance back, before or during its
-// window.
+// MaintenanceCancel gives back the nodes of a maintenance, before or during its window.
 type MaintenanceCancel struct{ Name string }
 
-// Close has a site take no new legs of a VO, of a user, or of that user of that
-// VO where both are named. Their legs that are held or more go on.
+// Close stops a site from taking new legs of a VO, of a user, or, if both are named, of
+// that user of that VO. Their legs that are held, prepared or confirmed go on.
 type Close struct {
 	VO   string // the name of its broker
 	User string
@@ -66,9 +65,9 @@ type Close struct {
 // Open ends a Close of the same VO and user.
 type Open struct{ VO, User string }
 
-// OperatorReply answers an operator's message; a Reason means no.
+// OperatorReply answers an operator's message; a Reason means that it was refused.
 type OperatorReply struct {
-	To     string // the kind of the message that it answers
+	To     string // kind of the message that it answers
 	Reason bourse.Reason
 }
 

@@ -2,9 +2,9 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// The messages by which a user reads what the work of a job has printed: through
-// the broker, the site that carries the leg, and its cluster. Each is asked once and
-// answered at once or not at all; nothing of it is kept.
+// The messages with which a user reads the output of a job's work. They go through the
+// broker, the site that carries the leg, and its cluster. Each is sent once and is answered
+// at once or never; nothing about it is stored.
 
 var outputMessages = []Properties{
 	{JobOutput{}, User, Broker, Request, JobOutputReply{}},
@@ -15,34 +15,34 @@ var outputMessages = []Properties{
 	{ClusterOutput{}, Cluster, Site, Reply, nil},
 }
 
-// JobOutput asks for what one part of a job has printed. User must be the job's own.
+// JobOutput asks for the output of one part of a job. User must own the job.
 type JobOutput struct {
 	Job  string
 	User string
-	Part int   // of its window, from 0, as BOURSE_LEG has it
-	From int64 // first byte; below 0: so many of the last ones
+	Part int   // part of its window, from 0, as in BOURSE_LEG
+	From int64 // first byte; below 0: counted from the end
 }
 
 // JobOutputReply answers a JobOutput; a Reason means that there is nothing to show.
 type JobOutputReply struct {
 	Job    string
-	Site   string // that carries the part
+	Site   string // the site that carries the part
 	From   int64  // of Data
-	Size   int64  // of the whole output as yet
+	Size   int64  // of the whole output so far
 	Data   []byte // at most bourse.MaxTail bytes
-	Over   bool   // the part has ended: nothing more comes after Size
+	Over   bool   // the part has ended: there will be nothing after Size
 	Reason bourse.Reason
 }
 
-// LegOutputRequest asks a site for what the work of a leg has printed.
+// LegOutputRequest asks a site for the output of a leg's work.
 type LegOutputRequest struct {
 	Leg  bourse.LegID
 	Ref  uint64 // echoed
 	From int64  // as in JobOutput
 }
 
-// LegOutput answers a LegOutputRequest. It says nothing of the leg's state, and so
-// has no stamp.
+// LegOutput answers a LegOutputRequest. It says nothing about the leg's state, and
+// therefore has no stamp.
 type LegOutput struct {
 	Leg     bourse.LegID
 	Ref     uint64
@@ -52,12 +52,12 @@ type LegOutput struct {
 	Failure bourse.Reason
 }
 
-// ClusterOutputRequest asks a cluster for what the work of a leg has printed, also
-// of a leg that it keeps no lock for any more.
+// ClusterOutputRequest asks a cluster for the output of a leg's work, even if it no longer
+// keeps a lock for the leg.
 type ClusterOutputRequest struct {
 	Leg  bourse.LegID
 	Ref  uint64
-	File string // as the result of the work has it; "": there is none yet
+	File string // as in the result of the work; "" if there is none yet
 	From int64
 }
 

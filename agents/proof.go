@@ -10,15 +10,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Key is the secret by which a site proves its own answers to itself: nobody else
-// needs to check them. It is in no journal, so that a journal of the past does not
-// bring back a key of the past. nil: nothing is proved.
+// Key is the secret with which a site proves its own earlier answers to itself; no other
+// process checks them. It is in no journal, so restoring an old journal does not bring back
+// an old key. With a nil Key nothing is proved.
 type Key []byte
 
-// KeySize is how many bytes a key has.
+// KeySize is the size of a key in bytes.
 const KeySize = sha256.Size
 
-// DerivedKey is the key of a site in a simulation: of its seed and its name.
+// DerivedKey returns the key of a simulated site, derived from the seed and the site's
+// name.
 func DerivedKey(seed uint64, site string) Key {
 	h := sha256.New()
 	_ = binary.Write(h, binary.BigEndian, seed)
@@ -32,9 +33,8 @@ func (Key) String() string { return "(a key)" }
 // GoString does the same.
 func (Key) GoString() string { return "(a key)" }
 
-// Prove returns the proof of an answer about a leg: that the site said, with that
-// stamp, that it is in its state. A state that there is nothing to restore from has
-// none.
+// Prove returns the proof that the site has said, with that stamp, that a leg is in its
+// state. A state from which nothing can be restored has no proof.
 func (k Key) Prove(l *ListedLeg, at Stamp) bourse.Proof {
 	state := provable(l.State)
 	if len(k) == 0 || state == bourse.Asked {
@@ -45,15 +45,15 @@ func (k Key) Prove(l *ListedLeg, at Stamp) bourse.Proof {
 	return p
 }
 
-// Proves reports whether the leg comes with a proof of this key: that the site said
-// it was in the proof's state, at this place, for this price, and gave this back.
+// Proves reports whether the leg comes with a proof under this key that the site has said
+// it to be in the proof's state, at this place, for this price, with this refund.
 func (k Key) Proves(l *ListedLeg) bool {
 	want := k.mac(l, l.Proof)
 	return len(k) > 0 && hmac.Equal(want[:], l.Proof.MAC[:])
 }
 
-// provable is the state that an answer about a leg proves: Prepared is Held for
-// longer, and work that runs may begin again.
+// provable returns the state that an answer about a leg proves. Prepared counts as Held,
+// and work that runs may begin again.
 func provable(s bourse.LegState) bourse.LegState {
 	switch s {
 	case bourse.Held, bourse.Prepared:
@@ -66,8 +66,8 @@ func provable(s bourse.LegState) bourse.LegState {
 	return bourse.Asked
 }
 
-// mac is HMAC-SHA256, cut to its first bytes, over the leg's name and content, the
-// state that is proved, what was given back where that is over, and the stamp.
+// mac returns a truncated HMAC-SHA256 over the leg's name and content, the proved state,
+// the refund if the leg is over, and the stamp.
 func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
 	b := make([]byte, 0, 256)
 	number := func(n uint64) { b = binary.BigEndian.AppendUint64(b, n) }
@@ -102,15 +102,15 @@ func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
 	return mac
 }
 
-// Token is what lets a leg of a transaction in at the site's rendezvous: the same
-// whenever it is asked for, and known only to whom the site has told it.
+// Token returns what admits a leg of a transaction to the site's rendezvous. It is the same
+// on every call, and known only to those whom the site has told.
 func (k Key) Token(tx bourse.TxID) string {
 	room := k.sum("bourse: a rendezvous, 1", fmt.Sprintf("%d %d %d %s", tx.Incarnation, tx.Nonce, tx.Seq, tx.Broker))
 	return hex.EncodeToString(append(room, k.sum("bourse: a token, 1", string(room))...))
 }
 
-// Admits returns the name of the room that a token is for; false if it is none of
-// this key.
+// Admits returns the name of the room that a token is for; false if the token was not made
+// with this key.
 func (k Key) Admits(token string) (room string, ok bool) {
 	b, err := hex.DecodeString(token)
 	if err != nil || len(b) != 2*tokenPart || len(k) == 0 {
@@ -119,7 +119,7 @@ func (k Key) Admits(token string) (room string, ok bool) {
 	return string(b[:tokenPart]), hmac.Equal(b[tokenPart:], k.sum("bourse: a token, 1", string(b[:tokenPart])))
 }
 
-// tokenPart is the bytes of a room's name, and of what proves it.
+// tokenPart is the number of bytes of a room's name, and of its proof.
 const tokenPart = 12
 
 func (k Key) sum(what, of string) []byte {

@@ -2,8 +2,8 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// The messages of a transaction that did not go smoothly, or that is given up
-// after it did; see docs/TRANSACTION.md.
+// The messages of a transaction that did not go smoothly, or that is given up afterwards;
+// see docs/TRANSACTION.md.
 
 var recoveryMessages = []Properties{
 	{Release{}, Broker, Site, Step, Released{}},
@@ -23,16 +23,16 @@ var recoveryMessages = []Properties{
 	{JobReply{}, Broker, User, Reply, nil},
 }
 
-// Release gives a confirmed leg up: by its user, or because another leg of its
-// window is gone. Full asks for all money back, by both sides' agreement; else
-// the schedule of the site's profile says what is refunded.
+// Release gives up a confirmed leg, at the user's wish or because another leg of its window
+// is gone. With Full all money is paid back, by agreement of both sides. Otherwise the
+// schedule in the site's profile determines the refund.
 type Release struct {
 	Leg       bourse.LegID
 	DecidedBy uint32
 	Full      bool
 }
 
-// Released says that the leg holds nothing any more and what is refunded.
+// Released says that the leg no longer holds anything, and what is refunded.
 type Released struct {
 	Leg    bourse.LegID
 	Refund bourse.Credits
@@ -51,10 +51,10 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Wait    Verdict = iota // not decided, or the broker does not know yet
+	Wait    Verdict = iota // undecided, or the broker does not know yet
 	Commit                 // confirm the leg
 	Abort                  // cancel it
-	Unknown                // a life or a sequence that the broker has no record of
+	Unknown                // the broker has no record of that life or sequence
 )
 
 var verdicts = [...]string{"wait", "commit", "abort", "unknown"}
@@ -68,16 +68,15 @@ type Answer struct {
 	DecidedBy uint32
 }
 
-// Heuristic says that a prepared leg was released in doubt; repeated
-// until Noted.
+// Heuristic says that a prepared leg was released in doubt. It is repeated until Noted.
 type Heuristic struct {
 	Leg bourse.LegID
 	Stamp
 }
 
-// Degraded says that the site cannot serve a leg; repeated until Noted.
-// Refund is what a confirmed leg was charged, Penalty what the site adds, Reason
-// why, where the site knows more than that the nodes are gone.
+// Degraded says that the site cannot serve a leg. It is repeated until Noted. Refund is
+// what was charged for a confirmed leg, and Penalty what the site adds. Reason is set if
+// the site knows more than that the nodes are gone.
 type Degraded struct {
 	Leg     bourse.LegID
 	Refund  bourse.Credits
@@ -87,17 +86,17 @@ type Degraded struct {
 	Proof bourse.Proof
 }
 
-// Noted acknowledges a notice of a site: Heuristic, Degraded, Settled or Shifted.
+// Noted acknowledges a site's notice: Heuristic, Degraded, Settled or Shifted.
 type Noted struct {
 	Leg    bourse.LegID
-	Step   string // the notice's kind
+	Step   string // kind of the notice
 	Shifts uint32 // of a Shifted: its number
 }
 
-// List is the first word of a broker's new life to a site: tell me all legs of
-// my name, and from now on take no decision of my earlier lives. Known are the
-// legs the broker has a record of there and that are not over; one the site
-// does not know becomes a tombstone.
+// List is the first message of a broker's new life to a site. It asks for all legs under
+// the broker's name and tells the site to take no more decisions from its earlier lives.
+// Known are the legs at this site that the broker has on record and that are not over. Any
+// of them that the site does not know becomes a tombstone.
 type List struct {
 	Broker      string
 	Incarnation uint32
@@ -107,11 +106,11 @@ type List struct {
 
 // Listing answers a List.
 type Listing struct {
-	Incarnation uint32 // of the List it answers
+	Incarnation uint32 // of the List that it answers
 	Legs        []ListedLeg
 	Refusal     bourse.Reason // Fenced: another process has this name
 	Stamp
-	Nonce  uint64 // of the List; 0: it does not say
+	Nonce  uint64 // of the List; 0 if it does not say
 	Latest uint32 // of a Refusal: as in Refused
 }
 
@@ -124,27 +123,27 @@ type ListedLeg struct {
 	State bourse.LegState
 	Fare  bourse.Fare
 	Limit bourse.Credits
-	Left  bourse.Duration // held or prepared: until its limit
-	End   bourse.Time     // settled: of the work
+	Left  bourse.Duration // held or prepared: time left until its limit
+	End   bourse.Time     // settled: end of the work
 
 	Version uint32
 	Refund  bourse.Credits // released or lost: given back
 	Penalty bourse.Credits // lost: added by the site
 	Run     bourse.Duration
-	Result  *bourse.WorkResult // settled: of work that the site has started
-	Reason  bourse.Reason      // lost: why, where the site knows more
+	Result  *bourse.WorkResult // settled: of work started by the site
+	Reason  bourse.Reason      // lost: why, if the site knows more
 
-	// Of a Listing: the window that its site may move it in, where it lies once that is
+	// Of a Listing: the window in which the site may move the leg, its place once that is
 	// fixed, and the number of its last Shifted. A site of an older build names neither.
 	Flex   bourse.Flex
 	Shifts uint32
 
-	Proof bourse.Proof // the site's own, of what it said the leg is
+	Proof bourse.Proof // the site's proof of what it has said about the leg
 }
 
-// Reassert tells a site that has lost its memory of a leg what it was: an open
-// one to be had again at the same price, a closed one to be known as closed. The
-// leg comes with the proof that the site gave when it said so.
+// Reassert tells a site that has lost its memory of a leg what the leg was. An open one is
+// to be restored at the same price, and a closed one recorded as closed. It includes the
+// proof that the site gave when it said so.
 type Reassert struct {
 	Leg         ListedLeg
 	Incarnation uint32
@@ -152,30 +151,29 @@ type Reassert struct {
 	Work        *bourse.Handover // of an open leg: as in Confirm
 }
 
-// Reasserted says whether the leg stands as asserted; a Reason says why not.
+// Reasserted says whether the leg now stands as asserted; a Reason says why not.
 type Reasserted struct {
 	Leg    bourse.LegID
 	Reason bourse.Reason
 	Stamp
 }
 
-// JobCancel is a user's wish to give a job up; JobModify to have it otherwise.
-// User must be the job's own.
+// JobCancel asks, on behalf of a user, to give up a job. User must own the job.
 type JobCancel struct {
 	Job  string
 	User string
 }
 
-// JobModify asks for another window for a placed job, of this request, in place
-// of the one it has: both or neither.
+// JobModify asks for another window, for this request, to replace the window of a placed
+// job. The job gets the new window or keeps the old one. User must own the job.
 type JobModify struct {
 	Job     string
 	User    string
 	Request bourse.Request
 }
 
-// OfferAnswer is a user's answer to the offer of that number, one of those for a
-// job. To accept asks for a transaction that shifts the job.
+// OfferAnswer is a user's answer to one of the offers for a job, by number. Accepting asks
+// for a transaction that shifts the job.
 type OfferAnswer struct {
 	Job    string
 	User   string
@@ -183,7 +181,8 @@ type OfferAnswer struct {
 	Accept bool
 }
 
-// JobReply answers a JobCancel, JobModify or OfferAnswer; a Reason means no.
+// JobReply answers a JobCancel, JobModify or OfferAnswer; a Reason means that it was
+// refused.
 type JobReply struct {
 	Job    string
 	Refund bourse.Credits

@@ -2,29 +2,29 @@ package agents
 
 import "github.com/bourse-grid/bourse"
 
-// The messages of a broker that several processes hold: between its replicas, and
-// with whoever asks one that does not lead. Each names the group, the broker.
+// The messages of a replicated broker: between its replicas, and with whoever asks a
+// replica that does not lead. Each names the group, the broker.
 
 var replicaMessages = []Properties{
 	{ReplicaStep{}, Replica, Replica, News, nil},
 	{ReplicaPart{}, Replica, Replica, Request, ReplicaPartTaken{}},
 	{ReplicaPartTaken{}, Replica, Replica, Reply, nil},
-	{ReplicaRedirect{}, Replica, User, Reply, nil}, // to any request of a user or an operator
+	{ReplicaRedirect{}, Replica, User, Reply, nil}, // answers any request of a user or an operator
 	{ReplicaReplace{}, Operator, Replica, Request, ReplicaReplaced{}},
 	{ReplicaReplaced{}, Replica, Operator, Reply, nil},
-	{ReplicaConfirm{}, Operator, Replica, Request, ReplicaConfirmed{}}, // of the runtime, for whoever reads
+	{ReplicaConfirm{}, Operator, Replica, Request, ReplicaConfirmed{}}, // from the runtime, on behalf of a reader
 	{ReplicaConfirmed{}, Replica, Operator, Reply, nil},
-	{ReplicaHandOver{}, Operator, Replica, News, nil}, // of the runtime, before it stops
+	{ReplicaHandOver{}, Operator, Replica, News, nil}, // from the runtime, before it stops
 }
 
-// ReplicaStep is a message of the consensus among replicas.
+// ReplicaStep is a message of the consensus between replicas.
 type ReplicaStep struct {
 	Group ID
 	Raft  []byte // a raftpb.Message
 }
 
-// ReplicaPart is a part of an image, for a replica that the log does not bring up to
-// date any more. From and To are the members' numbers, Term the sender's.
+// ReplicaPart is a part of an image, for a replica that the log can no longer bring up to
+// date. From and To are member numbers, Term is the sender's.
 type ReplicaPart struct {
 	Group    ID
 	From, To uint64
@@ -32,43 +32,44 @@ type ReplicaPart struct {
 	Part     []byte // a fact of the receiver's journal, as JSON
 }
 
-// ReplicaPartTaken says which part of the image after an entry is to come next; one
-// past the last: all are there.
+// ReplicaPartTaken says which part of the image after an entry should come next. A number
+// past the last part means that all have arrived.
 type ReplicaPartTaken struct {
 	Group ID
 	Index uint64
 	Next  int
 }
 
-// ReplicaRedirect answers whoever asks a replica that does not lead.
+// ReplicaRedirect answers anyone who asks a replica that does not lead.
 type ReplicaRedirect struct {
 	Group  ID
-	Leader ID // where the leader is; "": not known, ask again
+	Leader ID // address of the leader; "" if unknown: ask again
 }
 
-// ReplicaReplace has one member of a group take the place of another.
+// ReplicaReplace replaces one member of a group by another.
 type ReplicaReplace struct {
 	Group         ID
 	Out, In       ID     // addresses
-	Endpoint, API string // where In is, for members whose files do not say
+	Endpoint, API string // addresses of In, for members whose files do not have them
 }
 
-// ReplicaReplaced says that it is done, or why not.
+// ReplicaReplaced says that the replacement is done, or why not.
 type ReplicaReplaced struct {
 	Group   ID
 	Out, In ID
 	Reason  bourse.Reason
 }
 
-// ReplicaConfirm asks whether this replica leads, now that it has been asked, and
-// whether all that its agent has done so far is committed.
+// ReplicaConfirm asks whether this replica still leads after the question arrived, and
+// whether everything that its agent has done so far is committed.
 type ReplicaConfirm struct{}
 
-// ReplicaConfirmed says so. Who does not lead answers by a ReplicaRedirect.
+// ReplicaConfirmed says that both are the case. A replica that does not lead answers with
+// ReplicaRedirect.
 type ReplicaConfirmed struct{}
 
-// ReplicaHandOver has a replica that leads have another one lead: its process is about to
-// stop. It takes nothing more from then on.
+// ReplicaHandOver tells a leading replica to pass the lead to another one, because its
+// process is about to stop. It takes no messages afterwards.
 type ReplicaHandOver struct{}
 
 // Kind names the message.
