@@ -7,8 +7,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// alarms are those that an agent has set, the earliest first and those of one
-// instant in the order in which they were set.
+// alarms are the alarms that an agent has set: the earliest first, and those of one instant
+// in the order in which they were set.
 type alarms []alarm
 
 type alarm struct {
@@ -17,7 +17,7 @@ type alarm struct {
 	m   agents.Message
 }
 
-// Len, Less, Swap, Push and Pop are for container/heap.
+// The methods of heap.Interface.
 func (a alarms) Len() int { return len(a) }
 func (a alarms) Less(i, j int) bool {
 	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq
@@ -35,8 +35,8 @@ func (a *alarms) Pop() any {
 // set adds an alarm.
 func (a *alarms) set(x alarm) { heap.Push(a, x) }
 
-// due takes out the alarms that are due at now and among the first upto that
-// were ever set, in order.
+// due removes and returns, in order, the alarms that are due at now and are among the first
+// upto ever set.
 func (a *alarms) due(now bourse.Time, upto uint64) []alarm {
 	var due, later []alarm
 	for len(*a) > 0 && (*a)[0].at <= now {

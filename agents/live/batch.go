@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// batch is what came of the steps since the last sync. It is released when its facts
+// batch holds the results of the steps since the last sync. It is released once its facts
 // are durable. While no fact waits, nothing waits and the batch is empty.
 type batch struct {
 	steps   int
@@ -17,18 +17,18 @@ type batch struct {
 	sends   []agents.Send
 	alarms  []agents.Alarm
 	views   []*view
-	marked  time.Time // when a commit was put into the mailbox; 0: none is there
-	lingers bool      // one comes by the timer
+	marked  time.Time // when a commit was put into the mailbox; 0 if none is there
+	lingers bool      // a commit will come by the timer
 }
 
-// stamped is a fact and when it was recorded.
+// stamped is a fact with the time at which it was recorded.
 type stamped struct {
 	at   bourse.Time
 	fact agents.Fact
 }
 
-// take appends the facts of a step to the journal; its sends and alarms leave at
-// once if no fact waits for the disk, else with the batch.
+// take appends the facts of a step to the journal. Its sends and alarms take effect at once
+// if no fact waits for the disk, otherwise with the batch.
 func (l *life) take(now bourse.Time, m agents.Message) error {
 	b := &l.batch
 	for _, f := range l.out.Facts {
@@ -61,7 +61,7 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 	return nil
 }
 
-// mark has the batch committed behind all messages that wait now.
+// mark schedules a commit of the batch after all messages that wait now.
 func (l *life) mark() {
 	if l.batch.marked.IsZero() {
 		l.batch.marked = time.Now()
@@ -69,8 +69,8 @@ func (l *life) mark() {
 	}
 }
 
-// linger has a batch from which nothing follows yet committed a little later: what comes
-// until then shares the sync.
+// linger schedules a commit a little later for a batch on which nothing depends yet. What
+// arrives until then shares the sync.
 func (l *life) linger() {
 	b := &l.batch
 	if !b.marked.IsZero() || b.lingers {
@@ -83,8 +83,8 @@ func (l *life) linger() {
 	}
 }
 
-// commit makes the batch durable and releases it: facts to the watchers, then messages,
-// then alarms, then the views that wait for it.
+// commit makes the batch durable and releases it: first facts to the watchers, then
+// messages, then alarms, then the views that wait for it.
 func (l *life) commit() {
 	b := &l.batch
 	if l.over != nil || len(b.facts) == 0 {
@@ -115,7 +115,7 @@ func (l *life) commit() {
 	}
 }
 
-// image begins the journal anew. The batch is empty.
+// image starts the journal over with an image. The batch must be empty.
 func (l *life) image() {
 	if err := l.journal.SnapshotOf(l.host.clock.now(), l.agent); err != nil {
 		l.fail(fmt.Errorf("%w: %w", ErrFailed, err))

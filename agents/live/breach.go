@@ -9,77 +9,76 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
-// Cause is the kind of what a guard refuses: a word for metrics and logs. The
-// causes of refused certificates are those of package certificate, after
-// "certificate-".
+// Cause is the kind of a guard's refusal: a word for metrics and logs. For refused
+// certificates it is a cause of package certificate, prefixed by "certificate-".
 type Cause string
 
 // The causes.
 const (
-	BadMethod   Cause = "method"          // a call that agents do not make
-	BadGreeting Cause = "greeting"        // not one greeting as a server
-	BadType     Cause = "type"            // a message that agents do not send: of the actor system, say, to stop an actor
-	NewType     Cause = "new-type"        // a link message that this build does not know: left out
+	BadMethod   Cause = "method"          // a call that agents never make
+	BadGreeting Cause = "greeting"        // not exactly one greeting as a server
+	BadType     Cause = "type"            // a message that agents never send, for example one that stops an actor
+	NewType     Cause = "new-type"        // a link message unknown to this build: skipped
 	BadTarget   Cause = "target"          // to an actor that is not the inbox
-	BadIndex    Cause = "index"           // an index outside its list
-	BadForm     Cause = "form"            // a sender, header, request or serializer where agents send none
-	Garbled     Cause = "garbled"         // bytes that are no such message, or too many parts
-	BadFrom     Cause = "from"            // an envelope of somebody else
-	BadTo       Cause = "to"              // an envelope to somebody else
-	BadKind     Cause = "kind"            // a kind of message that goes the other way
+	BadIndex    Cause = "index"           // an index out of range
+	BadForm     Cause = "form"            // a sender, header, request or serializer, which agents never send
+	Garbled     Cause = "garbled"         // bytes that are not such a message, or have too many parts
+	BadFrom     Cause = "from"            // an envelope from another agent
+	BadTo       Cause = "to"              // an envelope to another agent
+	BadKind     Cause = "kind"            // a kind of message that only goes the other way
 	BadLeg      Cause = "leg"             // a leg of another broker's transaction
-	BadAddress  Cause = "address"         // an address for answers that is not the sender's
+	BadAddress  Cause = "address"         // a reply address that is not the sender's
 	TooMany     Cause = "batch"           // more envelopes in a batch than any peer sends
 	TooLarge    Cause = "too-large"       // a message above the bound
-	TooMuch     Cause = "rate"            // too many or too much for too long
+	TooMuch     Cause = "rate"            // too many messages or bytes for too long
 	Crowded     Cause = "crowded"         // too many connections or handshakes at a time
 	NotPlain    Cause = "plain"           // plain text from or to another machine
-	NoHandshake Cause = "handshake"       // not TLS, or not to its end
-	Misdirected Cause = "misdirected"     // of this process, to somebody else than the address holds: not sent
-	ByPeer      Cause = "refused-by-peer" // this process, by the other end
+	NoHandshake Cause = "handshake"       // not TLS, or an unfinished handshake
+	Misdirected Cause = "misdirected"     // from this process, to another agent than the one at the address: not sent
+	ByPeer      Cause = "refused-by-peer" // the other end has refused this process
 	Panicked    Cause = "panic"           // the remote could not handle a message
 )
 
 func (c Cause) String() string { return string(c) }
 
-// Breach is one thing that a guard has refused.
+// Breach is something that a guard has refused.
 type Breach struct {
 	Cause Cause
-	Peer  string // who sent it, as its certificate says
+	Peer  string // the sender, according to its certificate
 	What  string
 }
 
 func (b *Breach) Error() string {
 	if strings.HasPrefix(string(b.Cause), certificateCause) {
-		return b.Peer + ": " + b.What // which says whose certificate is refused
+		return b.Peer + ": " + b.What // What names the refused certificate
 	}
 	return b.Peer + " refused: " + b.What
 }
 
-// certificateCause begins the causes of refused certificates.
+// certificateCause is the prefix of causes of refused certificates.
 const certificateCause = "certificate-"
 
-// peer is who is at the other end of a connection.
+// peer is the other end of a connection.
 type peer struct {
-	name   string    // for people
-	agent  agents.ID // "": plain text, whoever it says
+	name   string    // for display
+	agent  agents.ID // "": plain text, which may claim any name
 	chain  []*x509.Certificate
-	number uint64 // of the store's reading against which the chain was verified
+	number uint64 // the reading of the store against which the chain was verified
 }
 
-// roleOf is the role in an agent's address.
+// roleOf returns the role in an agent's address.
 func roleOf(id agents.ID) certificate.Role {
 	role, _, _ := strings.Cut(string(id), ":")
 	return certificate.Role(role)
 }
 
-// nameOf is the name in an agent's address.
+// nameOf returns the name in an agent's address.
 func nameOf(id agents.ID) string {
 	_, name, _ := strings.Cut(string(id), ":")
 	return name
 }
 
-// show makes what a peer has written fit for a line.
+// show makes text from a peer fit for one line.
 func show(s string) string {
 	const most = 120
 	if len(s) > most {

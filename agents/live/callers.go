@@ -11,48 +11,48 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// A peer is answered at the address from which it has asked. As a rule that is where
-// gossip says that it is. But while two processes have one name, answers to the later
-// one only would leave the earlier one waiting, and it would never learn that it has
-// been superseded. So processes are told apart by their reply addresses, which the guard
-// has checked against the certificate.
+// A peer is answered at the address from which it asks. Normally that is where gossip says
+// it is. But while two processes share one name, answering only the later one would leave
+// the earlier one waiting, and it would never learn that it has been superseded. So
+// processes are told apart by their reply addresses, which the guard has checked against
+// the certificate.
 
 // caller is one process of a peer.
 type caller struct {
-	addr string    // "": it has not said
+	addr string    // "": unknown
 	id   uint64    // of its session
-	upto uint64    // how far this process has taken what it sends
-	said uint64    // how far that is acknowledged
-	due  bool      // an acknowledgement is
-	at   time.Time // when it was last heard
+	upto uint64    // number of its last parcel taken by this process
+	said uint64    // number of its last acknowledged parcel
+	due  bool      // an acknowledgement is due
+	at   time.Time // when it was last heard from
 }
 
 // callers are the processes of one peer.
 type callers struct {
 	list  []*caller
 	told  time.Time              // when an address was last added
-	asked map[question]time.Time // while there are several: who has asked what, and when
+	asked map[question]time.Time // while there are several: when each has asked what
 }
 
-// question is what one process has asked about: answers name the same thing.
+// question is what one process has asked about; its answers have the same trace.
 type question struct{ trace, addr string }
 
-// contact is how long a peer is answered at its own reply address although gossip does
-// not know it. A newcomer's messages arrive before the gossip about it.
+// contact is how long a peer is answered at its own reply address although gossip does not
+// know it. A newcomer's messages may arrive before gossip about it.
 const contact = 10 * time.Second
 
-// removal is how often a peer may name another reply address: each one costs this
-// process a connection. A peer that moves faster is answered a little later.
+// removal is the shortest time between two new reply addresses of a peer, as each costs
+// this process a connection. A peer that moves faster is answered a little later.
 const removal = time.Second
 
-// Bounds of what is remembered of one peer. Beyond them, the process that was heard
-// longest ago is forgotten, or all questions are: answers then go where gossip says.
+// Bounds on what is remembered of one peer. Beyond them, the process heard from least
+// recently is forgotten, or all questions are. Answers then go where gossip says.
 const (
 	maxCallers   = 4
 	maxQuestions = 1024
 )
 
-// hear notes who sends a parcel, and what it asks.
+// hear records who sends a parcel, and what it asks.
 func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,15 +82,15 @@ func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 	c.asked[question{p.GetEnvelope().GetTrace(), s.addr}] = now
 }
 
-// An acknowledgement alone costs both ends as much as an answer does. So it waits a
-// moment for something that goes the same way and is then carried with it, unless the
-// sender waits for it: a session begins with a single parcel under way.
+// A separate acknowledgement costs both ends as much as an answer. So it waits a moment and
+// is carried with anything that goes the same way. It does not wait if the sender is
+// waiting for it: a session begins with a single parcel under way.
 const (
 	ackDelay = 20 * time.Millisecond
-	ackEvery = linkWindow / 4 // parcels that are taken and not acknowledged
+	ackEvery = linkWindow / 4 // parcels taken but not acknowledged
 )
 
-// took notes that a parcel has been taken and must be acknowledged.
+// took records that a parcel has been taken and must be acknowledged.
 func (n *links) took(from agents.ID, p *wire.Parcel) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -112,7 +112,7 @@ func (n *links) took(from agents.ID, p *wire.Parcel) {
 	}
 }
 
-// process returns the process that has sent a parcel.
+// process returns the process that sent a parcel.
 func (c *callers) process(p *wire.Parcel, now time.Time) *caller {
 	s := c.of(p.Session)
 	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
@@ -155,7 +155,7 @@ func (c *callers) find(is func(*caller) bool) *caller {
 	return nil
 }
 
-// add makes room for another process.
+// add makes room for another process and returns it.
 func (c *callers) add() *caller {
 	if len(c.list) >= maxCallers {
 		oldest := slices.MinFunc(c.list, func(a, b *caller) int { return a.at.Compare(b.at) })
@@ -166,7 +166,7 @@ func (c *callers) add() *caller {
 	return s
 }
 
-// latest is the process that was heard last.
+// latest returns the process heard from last.
 func (c *callers) latest() *caller {
 	if len(c.list) == 0 {
 		return nil
@@ -176,7 +176,7 @@ func (c *callers) latest() *caller {
 
 func (s *caller) lives(now time.Time) bool { return s.addr != "" && now.Sub(s.at) < contact }
 
-// living counts the processes that have been heard lately.
+// living counts the processes heard from lately.
 func (c *callers) living(now time.Time) (n int) {
 	for _, s := range c.list {
 		if s.lives(now) {
@@ -186,8 +186,8 @@ func (c *callers) living(now time.Time) (n int) {
 	return n
 }
 
-// askers returns the addresses of those that have asked about something lately, in
-// order, while more than one process has that name.
+// askers returns, in order, the addresses of the processes that have asked about something
+// lately, if more than one process has the name.
 func (c *callers) askers(trace string, now time.Time) (list []string) {
 	for _, s := range c.list {
 		if at, ok := c.asked[question{trace, s.addr}]; ok && s.lives(now) && now.Sub(at) < contact {
@@ -198,8 +198,8 @@ func (c *callers) askers(trace string, now time.Time) (list []string) {
 	return list
 }
 
-// forget makes room: it forgets the peers that have been silent for a while, or else
-// all of them.
+// forget makes room: it forgets the peers that have been silent for a while, or, if there
+// are none, all peers.
 func (n *links) forget(now time.Time) {
 	maps.DeleteFunc(n.from, func(_ agents.ID, c *callers) bool { return now.Sub(c.latest().at) > contact })
 	if len(n.from) >= maxMembers {
@@ -207,7 +207,7 @@ func (n *links) forget(now time.Time) {
 	}
 }
 
-// acknowledge sends what acknowledgements are due and have found no company.
+// acknowledge sends due acknowledgements that nothing else has carried.
 func (n *links) acknowledge() {
 	for {
 		select {
@@ -226,13 +226,13 @@ func (n *links) carryAcks(list []ackTo) {
 	}
 }
 
-// ackTo is an acknowledgement and where it goes.
+// ackTo is an acknowledgement and its destination.
 type ackTo struct {
 	addr string
 	ack  *wire.Ack
 }
 
-// acks are those that are due and have a way.
+// acks returns the acknowledgements that are due and can be sent.
 func (n *links) acks() (list []ackTo) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -243,7 +243,7 @@ func (n *links) acks() (list []ackTo) {
 	return list
 }
 
-// acksWith are those that can go with what is sent to an agent.
+// acksWith returns the acknowledgements that can go with a message to an agent.
 func (n *links) acksWith(to agents.ID) []ackTo {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -270,8 +270,8 @@ func (n *links) acksTo(list []ackTo, from agents.ID, c *callers) []ackTo {
 	return list
 }
 
-// acknowledgeAgain has those at an address acknowledged once more whose connection has
-// broken: what was lost in it they would wait for until their session is silent.
+// acknowledgeAgain repeats the acknowledgements to an address after a connection to it has
+// broken. The peer would wait for lost ones until its session times out.
 func (n *links) acknowledgeAgain(addr string, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

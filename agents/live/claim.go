@@ -9,21 +9,21 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
-// Anybody with the gossip key can announce a process that does not exist, or that is not
-// that agent's. So a new life of a peer is called before it is believed, by mutual TLS at
-// the address that gossip gives. Until it has answered there with its certificate, the
-// life known before remains in use. A later process under this one's own name is called
+// Anyone with the gossip key can announce a process that does not exist, or that is not the
+// agent it claims to be. So a new life of a peer is called before it is believed, by mutual
+// TLS at the address that gossip gives. Until it has answered there with its certificate,
+// the previous life remains in use. A later process under this process's own name is called
 // too: if it answers, one of the two must stop.
 
-// claim is a life that gossip tells of and that has not answered yet.
+// claim is a life announced by gossip that has not answered yet.
 type claim struct {
 	Member
 	calling bool
-	next    time.Time     // when it is called again
-	wait    time.Duration // and how long after that
+	next    time.Time     // time of the next call
+	wait    time.Duration // pause after that call
 }
 
-// The bounds of calls. At most maxMembers lives wait for one.
+// Bounds on calls. At most maxMembers lives wait for one.
 const (
 	maxCalls  = 16 // at a time
 	callTime  = 2 * time.Second
@@ -31,13 +31,13 @@ const (
 	lastCall  = 30 * time.Second
 )
 
-// doubts reports whether a piece of gossip is not believed yet, and has the process
+// doubts reports whether a piece of gossip must not be believed yet, and has the process
 // called that it is about.
 func (n *Node) doubts(node string, m Member, alive bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.claims == nil {
-		return false // the node ends
+		return false // the node is stopping
 	}
 	own := m.Agent == n.opt.Name
 	if !alive || own && m.Life == n.opt.Life || !own && roleOf(m.Agent) == roleOf(n.opt.Name) || n.directory.has(m) {
@@ -61,8 +61,8 @@ func (n *Node) doubts(node string, m Member, alive bool) bool {
 	return true
 }
 
-// call calls a process, unless a call is under way or the next one is not due. The
-// node is locked.
+// call calls a process, unless a call is under way or the next one is not due yet. The node
+// must be locked.
 func (n *Node) call(node string, c *claim, now time.Time) {
 	if c.calling || now.Before(c.next) {
 		return
@@ -95,18 +95,18 @@ func (n *Node) callAgain(now time.Time) {
 	}
 }
 
-// called takes the outcome of a call.
+// called handles the outcome of a call.
 func (n *Node) called(node string, m Member, life uint64, err error) {
 	n.word.Lock()
 	defer n.word.Unlock()
 	n.mu.Lock()
 	c := n.claims[node]
-	if c == nil { // gone meanwhile
+	if c == nil { // dropped in the meantime
 		n.mu.Unlock()
 		return
 	}
 	c.calling = false
-	if c.Member.Address != m.Address { // told otherwise meanwhile
+	if c.Member.Address != m.Address { // gossip has given another address in the meantime
 		n.call(node, c, time.Now())
 		n.mu.Unlock()
 		return
@@ -119,7 +119,7 @@ func (n *Node) called(node string, m Member, life uint64, err error) {
 		n.doubted(m, err)
 		return
 	}
-	m = c.Member // what else it tells of itself may be newer
+	m = c.Member // the rest of its metadata may be newer
 	delete(n.claims, node)
 	n.mu.Unlock()
 	n.believe(m, true)
@@ -131,7 +131,7 @@ func (n *Node) called(node string, m Member, life uint64, err error) {
 	}
 }
 
-// doubted logs that nobody answers where gossip says that a life is.
+// doubted logs that nothing answers where gossip places a life.
 func (n *Node) doubted(m Member, err error) {
 	if !n.limiter.allow("doubted "+string(m.Agent), time.Now()) {
 		return
@@ -144,7 +144,7 @@ func (n *Node) doubted(m Member, err error) {
 		Msg("gossip tells of a process that does not answer with its certificate: it is not believed")
 }
 
-// Superseded delivers a process that has this one's name and certificate, began later,
-// and answers at its address. Two processes must not act for one broker: the earlier one
+// Superseded delivers a process with this one's name and certificate that began later and
+// answers at its address. Two processes must not act for one broker, so the earlier one
 // must stop. Without certificates nothing is delivered.
 func (n *Node) Superseded() <-chan Member { return n.later }

@@ -8,24 +8,24 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// clock is the time that a host hands its agents: Unix milliseconds that never
-// go back. It is read off the machine's monotonic clock from the wall clock's
-// offset at the start. If the wall clock is set later, it follows by at most one part in
-// slewPart of the time that passes, a drift that the protocol tolerates; a restart takes
-// the wall clock as it is. Until the host begins it shows the wall clock, even if that
-// is set back: no agent has seen an instant yet.
+// clock is the time that a host gives its agents: Unix milliseconds that never go back. It
+// advances with the machine's monotonic clock from the wall clock's time at the start. If
+// the wall clock is set later on, it follows by at most one part in slewPart of the elapsed
+// time, a drift that the protocol tolerates; a restart takes the wall clock as it is. Until
+// the host begins it shows the wall clock, even if that is set back, because no agent has
+// seen the time yet.
 type clock struct {
 	wall func() time.Time
-	warn func(off time.Duration) // the wall clock is off by more than a second; at most once a minute
+	warn func(off time.Duration) // called when the wall clock is off by more than a second, at most once a minute
 
 	mu     sync.Mutex
 	free   bool          // the host has not begun
 	start  time.Time     // monotonic
-	read   time.Duration // when it was read last, since start
+	read   time.Duration // time of the last reading, since start
 	shown  int64         // what it showed then, in ns since the epoch
-	floor  int64         // it shows no less: what a journal knows has happened
-	off    time.Duration // by which the wall clock was ahead then
-	warned time.Duration // when, since start
+	floor  int64         // lower bound: the last instant of a journal
+	off    time.Duration // how far the wall clock was ahead then
+	warned time.Duration // time of the last warning, since start
 }
 
 const (
@@ -45,7 +45,7 @@ func (c *clock) now() bourse.Time {
 	return bourse.Time(c.nanos() / int64(time.Millisecond))
 }
 
-// nanos reads the clock; the lock is held.
+// nanos reads the clock. The lock must be held.
 func (c *clock) nanos() int64 {
 	read := time.Since(c.start)
 	if c.free {
@@ -64,8 +64,8 @@ func (c *clock) nanos() int64 {
 	return max(c.shown, c.floor)
 }
 
-// wait returns how long it takes until the clock shows an instant, at most an
-// hour: whoever waits asks again.
+// wait returns how long it takes until the clock shows an instant, at most an hour, after
+// which the caller must ask again.
 func (c *clock) wait(until bourse.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +77,7 @@ func (c *clock) wait(until bourse.Time) time.Duration {
 	return max(time.Duration(int64(until)*int64(time.Millisecond)-c.shown), 0)
 }
 
-// ahead returns by how much the wall clock is ahead of this one; negative:
-// behind.
+// ahead returns how far the wall clock is ahead of this one; negative if it is behind.
 func (c *clock) ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,9 +85,9 @@ func (c *clock) ahead() time.Duration {
 	return c.off
 }
 
-// atLeast has the clock show no less than the last instant of a journal: it stands
+// atLeast keeps the clock from showing less than the last instant of a journal: it stands
 // still until the machine's clock has reached that. More than most ahead is an error,
-// because one of the two clocks was wrong then.
+// because one of the two clocks must have been wrong.
 func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
 	now := c.now()
 	if gap := last.Sub(now); gap > most {
@@ -101,8 +100,8 @@ func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
 	return nil
 }
 
-// begin has the clock go on by itself from where the wall clock stands, and show
-// no less than the last instant of a journal.
+// begin starts the clock from the wall clock's time, but not before the last instant of a
+// journal.
 func (c *clock) begin(last bourse.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +110,7 @@ func (c *clock) begin(last bourse.Time) {
 	c.floor = max(c.floor, int64(last)*int64(time.Millisecond))
 }
 
-// stamp shows an instant as people do.
+// stamp formats an instant for display.
 func stamp(t bourse.Time) string {
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05.000Z")
 }

@@ -15,32 +15,32 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// A process that starts with a wrong clock would at once do what is due by that clock:
-// start and end legs too early, or let their time pass. So before its agents begin, it
-// asks its peers for their time, over the connections that the guard secures, and waits
-// while more of them disagree with it than agree. It also waits while its own journal
-// ends later than its clock shows. The log and Waiting say what it waits for.
+// A process that starts with a wrong clock would at once act on it: start and end legs too
+// early, or miss their time. So before its agents begin, it asks its peers for the time,
+// over the connections that the guard secures, and waits while more of them disagree with
+// it than agree. It also waits while its own journal ends later than its clock shows. The
+// log and Waiting say what it waits for.
 //
-// Nobody knows whose clock is right: of two that disagree, both wait. A process that no
-// peer answers begins after a while, because there is nothing to compare. A process
-// without any fact has nothing that might be due, and begins at once.
+// No process knows which clock is right: if two disagree, both wait. A process that no peer
+// answers begins after a while, because there is nothing to compare. A process without any
+// facts has nothing that could be due, and begins at once.
 
-// The bounds of the comparison.
+// Bounds of the comparison.
 const (
-	// agreement is how far two clocks may differ; it is what brokers grant the
-	// offers of sites.
+	// agreement is how far two clocks may differ. Brokers allow the same for the offers of
+	// sites.
 	agreement = time.Duration(bourse.ClockSkew) * time.Millisecond
-	// gather is how long the silent are waited for once somebody has answered.
+	// gather is how long to wait for further peers once the first has answered.
 	gather = 2 * time.Second
-	// askEvery is how often a peer is asked, askPace how often the peers are checked
-	// for somebody to ask. An answer counts for as long as freshFor.
+	// askEvery is how often a peer is asked, askPace how often to look for a peer to ask.
+	// An answer counts for freshFor.
 	askEvery = time.Second
 	askPace  = 50 * time.Millisecond
 	freshFor = 5 * time.Second
 )
 
-// opinion is how far a peer's clock is ahead of this process's, and how much of that
-// may be network delay.
+// opinion is how far a peer's clock is ahead of this process's, and how much of that may be
+// network delay.
 type opinion struct {
 	peer  agents.ID
 	off   time.Duration
@@ -48,7 +48,7 @@ type opinion struct {
 	at    time.Time // monotonic
 }
 
-// agrees reports whether the peer's clock may be as this one.
+// agrees reports whether the peer's clock may be the same as this one.
 func (o *opinion) agrees() bool { return max(o.off, -o.off)-o.slack <= agreement }
 
 // clockQuestion is a ClockRequest under way.
@@ -58,7 +58,7 @@ type clockQuestion struct {
 	now  bourse.Time
 }
 
-// clocks asks others for their time, and answers those who ask.
+// clocks asks other processes for their time, and answers those that ask.
 type clocks struct {
 	node *Node
 
@@ -67,7 +67,7 @@ type clocks struct {
 	asked    map[uint64]clockQuestion // by nonce
 	opinions map[agents.ID]opinion
 	first    time.Time // of the first opinion
-	waits    error     // why the agents have not begun
+	waits    error     // why the agents have not begun; nil if they have
 }
 
 func newClocks(n *Node) *clocks {
@@ -78,14 +78,14 @@ func newClocks(n *Node) *clocks {
 	return c
 }
 
-// connect says who carries questions and answers.
+// connect sets the carrier of questions and answers.
 func (c *clocks) connect(lane carrier) {
 	c.mu.Lock()
 	c.lane = lane
 	c.mu.Unlock()
 }
 
-// answer tells a peer what time the agents of this process have, or would have.
+// answer tells a peer the time that the agents of this process have, or would have.
 func (c *clocks) answer(m *wire.ClockRequest) {
 	if c == nil || m.ReplyTo == "" {
 		return
@@ -156,16 +156,16 @@ func (c *clocks) fresh(now time.Time) (list []opinion, first time.Time) {
 	return list, c.first
 }
 
-// Waiting says why the agents of this process have not begun; nil: they have.
+// Waiting says why the agents of this process have not begun; nil if they have.
 func (n *Node) Waiting() error {
 	n.clocks.mu.Lock()
 	defer n.clocks.mu.Unlock()
 	return n.clocks.waits
 }
 
-// Begin has the agents of NodeOptions.Begins begin once the clock of this process may be
-// trusted, and announces that. patience is how long it waits for a first answer; 0:
-// nobody is asked. It returns early only when ctx ends.
+// Begin lets the agents of NodeOptions.Begins begin once the clock of this process can be
+// trusted, and announces that. patience is how long it waits for a first answer; 0 means
+// that no peer is asked. It returns early only when ctx ends, with an error.
 func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 	h, c := n.opt.Begins, n.clocks
 	begun := time.Now()
@@ -211,7 +211,7 @@ func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 	c.waits = nil
 	c.mu.Unlock()
 	if n.opt.Held {
-		return nil // Lead says when
+		return nil // Lead announces it later
 	}
 	if err := n.announce(func(m *Member) { m.Flags &^= Waiting }); err != nil {
 		n.opt.Log.Info().Err(err).Msg("nobody has heard yet that the agents have begun")
@@ -219,15 +219,14 @@ func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// spokenTo lists the processes that this one speaks to, as far as gossip knows
-// them.
+// spokenTo lists the processes that this one talks to, as far as gossip knows them.
 func (n *Node) spokenTo() []Member {
 	own := roleOf(n.opt.Name)
 	return slices.DeleteFunc(n.directory.Members(), func(m Member) bool { return roleOf(m.Agent) == own || !m.understood() })
 }
 
-// counted is how many others' clocks there may be: those that gossip knows, and
-// those that a broker counts on from an earlier life.
+// counted returns how many other clocks there may be: those of processes known by gossip,
+// and those that a broker expects from an earlier life.
 func (n *Node) counted(peers []Member) int {
 	total := len(peers)
 	for _, id := range n.opt.Known {
@@ -238,18 +237,18 @@ func (n *Node) counted(peers []Member) int {
 	return total
 }
 
-// situation is all that decides whether the agents may begin.
+// situation is everything that decides whether the agents may begin.
 type situation struct {
 	latest   Latest // the last fact of the journals
 	now      bourse.Time
 	opinions []opinion
-	peers    int           // that might have one
+	peers    int           // peers that might have an opinion
 	gathered time.Duration // since the first opinion
 	waited   time.Duration
 	patience time.Duration
 }
 
-// The kinds of answers of judge, for those who wait and those who begin.
+// The kinds of answers of judge.
 const (
 	unasked   = "others are asked"
 	disagree  = "others disagree"
@@ -262,8 +261,8 @@ const (
 	unwanted  = "nobody is asked"
 )
 
-// judge says why the agents wait, nil if they may begin, and of which kind that
-// is.
+// judge says why the agents must wait, or nil if they may begin, and which kind of answer
+// that is.
 func (s *situation) judge() (kind string, why error) {
 	var with, against []opinion
 	for _, o := range s.opinions {
@@ -299,7 +298,7 @@ func (s *situation) judge() (kind string, why error) {
 	return alone, nil
 }
 
-// later says that a journal ends later than the clock shows, and what to do.
+// later says that a journal ends later than the clock shows, and what to do about it.
 func (s *situation) later(ahead bourse.Duration, with []opinion) error {
 	remedy := "if this clock is right, the journal was written under a wrong one: stop the process and see what bourse journal rebase would change; if it is wrong, set it right"
 	if len(with) > 0 {
@@ -309,7 +308,7 @@ func (s *situation) later(ahead bourse.Duration, with []opinion) error {
 		s.latest.Agent, stamp(s.latest.At), about(ahead), stamp(s.now), remedy, about(ahead))
 }
 
-// tell says by how much clocks differ.
+// tell lists by how much clocks differ.
 func tell(list []opinion) string {
 	const most = 3
 	var words []string
@@ -326,7 +325,7 @@ func tell(list []opinion) string {
 	return strings.Join(words, ", ")
 }
 
-// about shows a span to the second.
+// about formats a duration to the second.
 func about(d bourse.Duration) string {
 	return (time.Duration(d) * time.Millisecond).Round(time.Second).String()
 }

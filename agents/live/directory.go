@@ -9,40 +9,40 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// maxMembers bounds how many processes a directory knows: about 1 MB. One more
-// is ignored and counted.
+// maxMembers bounds how many processes a directory knows: about 1 MB. Further ones are
+// ignored and counted.
 const maxMembers = 4096
 
-// Directory says where agents are, as far as gossip knows. Of several living processes
-// with one name it gives the latest, and one that is leaving or has not begun only if
-// there is no other. It is safe for concurrent use; a look-up is a map access.
+// Directory says where agents are, as far as gossip knows. Of several living processes with
+// one name it returns the latest; one that is leaving or has not begun only if there is no
+// other. It is safe for concurrent use; a lookup is a map access.
 type Directory struct {
 	mu      sync.RWMutex
-	lives   map[agents.ID][]Member // the living, the one that is meant first
+	lives   map[agents.ID][]Member // the living; the one in use is first
 	members int
 	ignored uint64
 }
 
-// Change is what one piece of gossip has changed about an agent.
+// Change is what a piece of gossip has changed about an agent.
 type Change struct {
 	Member
 	Kind ChangeKind
 }
 
-// ChangeKind says how an agent has changed in the eyes of others.
+// ChangeKind says what has changed about an agent for others.
 type ChangeKind int
 
 const (
-	Stayed ChangeKind = iota // nothing that matters to others
-	Came                     // it may be asked from now on, or it is another life, perhaps elsewhere
-	Told                     // it has told something new of itself
-	Went                     // it is to be asked for nothing new
+	Stayed ChangeKind = iota // nothing relevant
+	Came                     // it may be asked from now on, or it is a new life, possibly at another address
+	Told                     // its metadata has changed
+	Went                     // it must not be asked for anything new
 )
 
 func newDirectory() *Directory { return &Directory{lives: map[agents.ID][]Member{}} }
 
-// Find returns the process in which an agent lives; false if gossip knows none
-// that is alive and speaks a version of the wire in common.
+// Find returns the process in which an agent lives; false if gossip knows none that is
+// alive and shares a version of the wire format.
 func (d *Directory) Find(id agents.ID) (Member, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -56,14 +56,14 @@ func (d *Directory) find(id agents.ID) (Member, bool) {
 	return Member{}, false
 }
 
-// has reports whether a life is among the living, where it says that it is.
+// has reports whether a life is among the living, at the address that it gives.
 func (d *Directory) has(m Member) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return slices.ContainsFunc(d.lives[m.Agent], func(l Member) bool { return l.Life == m.Life && l.Address == m.Address })
 }
 
-// Members returns the living, one for each agent, in order of their names.
+// Members returns the living processes, one for each agent, in order of name.
 func (d *Directory) Members() []Member {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -75,22 +75,22 @@ func (d *Directory) Members() []Member {
 	return list
 }
 
-// rivals returns how many living processes go by the name of an agent.
+// rivals returns how many living processes have an agent's name.
 func (d *Directory) rivals(id agents.ID) int {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return len(d.lives[id])
 }
 
-// beyond returns how often a process was not taken in, there being too many.
+// beyond returns how often a process was ignored because there were too many.
 func (d *Directory) beyond() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.ignored
 }
 
-// hear takes what gossip says of one life of an agent, that it is alive or that
-// it is not, and returns what it changes for those who ask that agent.
+// hear takes the gossip that a life of an agent is alive or not, and returns what that
+// changes for processes that ask the agent.
 func (d *Directory) hear(m Member, alive bool) Change {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,13 +122,13 @@ func (d *Directory) hear(m Member, alive bool) Change {
 // leave, or has not begun.
 const idle = Leaving | Waiting
 
-// meant orders the lives of an agent: those that are not idle first, then the one
-// that leads in the latest term, then the latest.
+// meant orders the lives of an agent: first those that are not idle, then by the latest
+// term in which they lead, then by the latest start.
 func meant(a, b Member) int {
 	return cmp.Or(cmp.Compare(min(a.Flags&idle, 1), min(b.Flags&idle, 1)), cmp.Compare(b.Term, a.Term), cmp.Compare(b.Life, a.Life))
 }
 
-// compare compares the life of an agent that was meant with the one that is.
+// compare compares the previous life of an agent in use with the present one.
 func compare(before Member, asked bool, after Member, ask bool) Change {
 	switch {
 	case !asked && !ask:
@@ -143,5 +143,5 @@ func compare(before Member, asked bool, after Member, ask bool) Change {
 	return Change{Member: after}
 }
 
-// understood reports whether there is a version of the wire in common.
+// understood reports whether there is a common version of the wire format.
 func (m Member) understood() bool { return m.Oldest <= wire.Version && wire.Oldest <= m.Version }

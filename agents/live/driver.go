@@ -13,28 +13,28 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Driver does what an agent of this process cannot do itself, because it would block:
-// it speaks to a resource manager. It keeps no state of its own and has no journal;
-// what it was asked while its process ended is asked again.
+// Driver does what an agent of this process cannot do itself because it would block: it
+// talks to a resource manager. It has no state of its own and no journal; what was asked of
+// it when its process ended is asked again.
 type Driver interface {
-	// Do does what m asks, and calls answer once, or not at all where nothing can be
-	// said. It ends soon after ctx does. A host calls it from one goroutine for each
-	// kind of message: messages of a kind come one at a time, in the order in which
-	// they were sent, those of other kinds beside them.
+	// Do does what m asks and calls answer once, or never if there is nothing to say. It
+	// must end soon after ctx does. A host calls it from one goroutine for each kind of
+	// message: messages of one kind come one at a time, in the order sent, and concurrently
+	// with those of other kinds.
 	Do(ctx context.Context, m agents.Message, answer func(agents.Message))
 }
 
-// errNoDriver says that an address is not one of a driver.
+// errNoDriver says that an address is not that of a driver.
 var errNoDriver = errors.New("it takes no messages: a driver's name begins with \"driver:\"")
 
-// worker is a driver in a host: a backlog for each kind of message that goes to drivers.
+// worker is a driver in a host: a backlog for each kind of message to drivers.
 type worker struct {
 	host     *Host
 	id       agents.ID
 	driver   Driver
 	ctx      context.Context
 	cancel   context.CancelFunc
-	end      chan struct{} // nothing is taken any more
+	end      chan struct{} // closed: no more messages are taken
 	backlogs []*backlog
 	all      sync.WaitGroup
 }
@@ -47,11 +47,11 @@ type backlog struct {
 	took                  tally
 }
 
-// AddDriver has the agents of this host reach a driver under a name such as
-// "driver:north": what they send there is handed to it, and what it answers is put
-// into the mailbox of the agent that has asked, as from the driver. Of each kind of
-// message Options.Orders wait for it; beyond, the newest is dropped and counted, as
-// it is after Stop. A call that panics is logged and counted, and is not answered.
+// AddDriver connects the agents of this host to a driver under a name such as
+// "driver:north". What they send there is handed to the driver, and its answers are put
+// into the mailbox of the agent that asked. At most Options.Orders messages of each kind
+// wait for it; beyond that, or after Stop, new ones are dropped and counted. A call that
+// panics is logged, counted and left unanswered.
 func (h *Host) AddDriver(id agents.ID, d Driver) error {
 	if !strings.HasPrefix(string(id), string(agents.Driver)+":") {
 		return fmt.Errorf("%s: %w", id, errNoDriver)
@@ -95,11 +95,11 @@ func (w *worker) hand(from agents.ID, m agents.Message, _ int) error {
 	return fmt.Errorf("%s takes no %s", w.id, m.Kind())
 }
 
-// serve has the driver do what waits in a backlog, until the host stops.
+// serve makes the driver work through a backlog until the host stops.
 func (w *worker) serve(l *backlog) {
 	for {
 		select {
-		case <-w.end: // first, whatever waits
+		case <-w.end: // checked first, whatever waits
 			return
 		default:
 		}
@@ -126,8 +126,7 @@ func (w *worker) do(l *backlog, s letter) {
 	w.driver.Do(w.ctx, s.m, func(m agents.Message) { w.host.send(w.id, s.from, m) })
 }
 
-// stop waits for the calls under way, no longer than ctx; its caller cancels them
-// then.
+// stop waits for the calls under way, but no longer than ctx; its caller then cancels them.
 func (w *worker) stop(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() { w.all.Wait(); close(ended) }()

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Proto.Actor's remote takes two seconds to find out that nobody listens at an address, and
-// what is sent there is lost meanwhile. Hence an address whose connection has ended is looked
-// at first, without a word, until somebody listens again.
+// Proto.Actor's remote takes two seconds to find out that nothing listens at an address,
+// and loses what is sent there in the meantime. So after a connection has ended, its
+// address is probed without sending anything until something listens again.
 
 // ending is the end of a connection to an address.
 type ending struct {
@@ -22,15 +22,16 @@ type ending struct {
 
 const (
 	// reconnectPause is how long nothing is sent to an address after a connection to it has
-	// ended. Proto.Actor's remote tells connections apart by address only, and would take
-	// the end of one that it was told to close for the end of the next one: without a pause
-	// they would end each other for ever.
+	// ended. Proto.Actor's remote identifies connections only by address, and would take
+	// the end of one that it was told to close for the end of the next. Without a pause the
+	// two ends would close each other's connections forever.
 	reconnectPause = 200 * time.Millisecond
-	// lookTime bounds a look, and stayTime is how long a connection must stay open for it:
-	// what stands between may take connections for whoever is gone.
+	// lookTime bounds a probe. stayTime is how long a connection must stay open to count: a
+	// middlebox may accept connections for a process that is gone.
 	lookTime = time.Second
 	stayTime = 30 * time.Millisecond
-	// blindTime is after how long an address is called whatever the looks have found.
+	// blindTime is how long after its end an address is called whatever the probes have
+	// found.
 	blindTime = 5 * time.Second
 )
 
@@ -61,8 +62,8 @@ func (c *remoteCarrier) ready(to string) bool {
 	return true
 }
 
-// listens reports whether somebody at an address takes a connection and keeps it for so
-// long.
+// listens reports whether something at an address accepts a connection and keeps it open
+// for stay.
 func listens(ctx context.Context, address string, stay time.Duration) bool {
 	d := net.Dialer{Timeout: lookTime}
 	conn, err := d.DialContext(ctx, "tcp", address)

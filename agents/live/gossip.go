@@ -17,20 +17,20 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// GossipOptions says how a process finds the others of its VO.
+// GossipOptions say how a process finds the others of its VO.
 type GossipOptions struct {
 	Listen    string   // host:port, for TCP and UDP; port 0: a free one
 	Advertise string   // host:port at which others reach it; "": as it listens
-	Seeds     []string // host:port of some that are there already; who starts first needs none to answer
-	Label     string   // of the VO: gossip of another is not heard
-	Keys      [][]byte // 32 bytes each; the first encrypts, all decrypt, so that keys can be changed one process at a time
-	Profile   string   // "lan", the default, or "fast": failures seen in 1 s instead of 10, for ten times the packets
+	Seeds     []string // host:port of some other members; for the first process none needs to answer
+	Label     string   // of the VO: gossip with another label is ignored
+	Keys      [][]byte // 32 bytes each; the first encrypts, all decrypt, so that keys can be changed process by process
+	Profile   string   // "lan", the default, or "fast": detects failures in 1 s instead of 10, with ten times the packets
 }
 
-// keySize is that of AES-256.
+// keySize is the key size of AES-256.
 const keySize = 32
 
-// gossip tells the others of this process and hears of them.
+// gossip announces this process to others and hears of them.
 type gossip struct {
 	list *memberlist.Memberlist
 	log  zerolog.Logger
@@ -39,32 +39,32 @@ type gossip struct {
 
 	mu    sync.Mutex
 	meta  []byte
-	news  map[string]rumour   // what memberlist has said and hear has not been told, the last word of each node
+	news  map[string]rumour   // by node: the latest from memberlist that hear has not been told
 	known map[string]string   // address of each living node
-	lost  map[string]struct{} // addresses of nodes that failed and have not come back, to be looked for
+	lost  map[string]struct{} // addresses of nodes that failed and have not come back, to look for
 
 	wake  chan struct{}
 	done  chan struct{}
 	ends  sync.WaitGroup
-	draw  *rand.Rand // look's alone
+	draw  *rand.Rand // used only by look
 	name  string     // of this process
 	own   string     // address of this process's gossip
 	seeds []string
 	first time.Duration // between the first two looks for others
-	again time.Duration // between two looks in the long run
+	again time.Duration // between two looks later on
 }
 
-// rumour is the latest that memberlist has said of a node.
+// rumour is the latest from memberlist about a node.
 type rumour struct {
 	meta  []byte
 	addr  string
 	alive bool
-	left  bool // it has said so itself
+	left  bool // the node itself has said that it leaves
 }
 
-// startGossip announces this process and looks for seeds for as long as it runs: none
-// needs to be there at the start. hear is called with each piece of gossip about others
-// and about this process, one after the other.
+// startGossip announces this process and keeps looking for the seeds; at the start none
+// needs to be there. hear is called with each piece of gossip about others and about this
+// process, one at a time.
 func startGossip(o GossipOptions, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*gossip, error) {
 	g := &gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), name: name, seeds: o.Seeds, draw: rand.New(rand.NewPCG(nonce(), 0))}
@@ -84,16 +84,16 @@ func startGossip(o GossipOptions, transport memberlist.Transport, name string, m
 	return g, nil
 }
 
-// config turns options into memberlist's.
+// config converts the options for memberlist.
 func (o GossipOptions) config() (*memberlist.Config, error) {
 	c := memberlist.DefaultLANConfig()
 	switch o.Profile {
 	case "", "lan":
 	case "fast":
-		c = memberlist.DefaultLocalConfig() // says everything fewer times than on a LAN
+		c = memberlist.DefaultLocalConfig() // repeats everything fewer times than on a LAN
 		c.ProbeInterval, c.ProbeTimeout = 100*time.Millisecond, 50*time.Millisecond
 		c.GossipInterval, c.PushPullInterval = 20*time.Millisecond, time.Second
-		c.SuspicionMult = 3 // the least at which a second opinion is waited for
+		c.SuspicionMult = 3 // the smallest value that waits for a second opinion
 	default:
 		return nil, fmt.Errorf("gossip profile %q is none; there are lan and fast", o.Profile)
 	}
@@ -117,14 +117,14 @@ func (o GossipOptions) config() (*memberlist.Config, error) {
 		}
 	}
 	if len(o.Keys) == 0 {
-		return c, nil // the node allows it on loopback only
+		return c, nil // StartNode allows this only on loopback
 	}
 	c.Keyring, err = memberlist.NewKeyring(o.Keys, o.Keys[0])
 	return c, err
 }
 
-// hostPort takes an IP address and a port apart; a name is looked up, as gossip
-// speaks of addresses only.
+// hostPort splits an address into IP address and port. A name is looked up, as gossip only
+// uses addresses.
 func hostPort(address string) (string, int, error) {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -136,11 +136,11 @@ func hostPort(address string) (string, int, error) {
 	return a.IP.String(), a.Port, nil
 }
 
-// address is where others reach this process's gossip.
+// address returns where others reach this process's gossip.
 func (g *gossip) address() string { return g.own }
 
-// announce spreads new metadata of this process. It returns when some node has it, or
-// after the time given.
+// announce spreads new metadata of this process. It returns once some node has it, or after
+// the time within.
 func (g *gossip) announce(meta []byte, within time.Duration) error {
 	g.mu.Lock()
 	g.meta = meta
@@ -148,25 +148,24 @@ func (g *gossip) announce(meta []byte, within time.Duration) error {
 	return g.list.UpdateNode(within)
 }
 
-// leave says goodbye, waiting at most so long until somebody has heard it, and
-// stops.
+// leave says goodbye, waits at most within until some node has heard it, and stops.
 func (g *gossip) leave(within time.Duration) error {
 	return errors.Join(g.list.Leave(within), g.stop())
 }
 
-// stop stops without saying goodbye: others will find this process to have failed.
+// stop stops without saying goodbye: to others this process will appear to have failed.
 func (g *gossip) stop() error {
 	close(g.done)
 	g.ends.Wait() // not for look: a join under way may last as long as memberlist's timeout
 	return g.list.Shutdown()
 }
 
-// The callbacks of memberlist run under its lock: they only pass on.
+// The callbacks of memberlist run under its lock, so they only pass things on.
 
 // NotifyJoin passes on that a node is alive.
 func (g *gossip) NotifyJoin(n *memberlist.Node) { g.note(n, true) }
 
-// NotifyUpdate passes on that a node has told something new of itself.
+// NotifyUpdate passes on that a node's metadata has changed.
 func (g *gossip) NotifyUpdate(n *memberlist.Node) { g.note(n, true) }
 
 // NotifyLeave passes on that a node has left or failed.
@@ -182,14 +181,14 @@ func (g *gossip) note(n *memberlist.Node, alive bool) {
 	}
 }
 
-// NodeMeta returns what is told of this process.
+// NodeMeta returns the metadata of this process.
 func (g *gossip) NodeMeta(int) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.meta
 }
 
-// NotifyMsg ignores what is no part of the membership.
+// NotifyMsg ignores what is not part of membership.
 func (*gossip) NotifyMsg([]byte) {}
 
 // GetBroadcasts adds nothing to the membership.
@@ -198,14 +197,14 @@ func (*gossip) GetBroadcasts(int, int) [][]byte { return nil }
 // LocalState adds nothing to the membership.
 func (*gossip) LocalState(bool) []byte { return nil }
 
-// MergeRemoteState ignores what is no part of the membership.
+// MergeRemoteState ignores what is not part of membership.
 func (*gossip) MergeRemoteState([]byte, bool) {}
 
-// maxLost bounds how many lost nodes are looked for; others come back by seeds.
+// maxLost bounds how many lost nodes are looked for. Others come back through seeds.
 const maxLost = 64
 
-// tell hands on what has been heard, in order of the nodes' names. What concerns this
-// process comes first, so that another one under its name is recognised as another.
+// tell hands on what has been heard, in order of node names. Gossip about this process
+// comes first, so that another process under its name is recognised as such.
 func (g *gossip) tell() {
 	for {
 		select {
@@ -235,10 +234,10 @@ func (g *gossip) tell() {
 	}
 }
 
-// look joins the seeds, and joins again whenever a seed or a node that failed is not
-// alive: otherwise the sides of a partition would stay apart. A newcomer also asks some
-// nodes that it has heard of, after twice as long each time, because the first may have
-// been as new as itself and gossip misses a few.
+// look joins the seeds, and joins again whenever a seed or a failed node is not alive;
+// otherwise the sides of a partition would stay apart. A newcomer also asks some nodes that
+// it has heard of, at doubling intervals: the first one may have been as new as itself, and
+// gossip misses a few.
 func (g *gossip) look() {
 	wait := g.first
 	for said := false; ; {
@@ -250,7 +249,7 @@ func (g *gossip) look() {
 		for _, addr := range whom {
 			_, err := g.list.Join([]string{addr})
 			if found = found || err == nil; err == nil {
-				break // the others are told by it
+				break // it tells the others
 			}
 			if g.over() {
 				return
@@ -282,7 +281,7 @@ func (g *gossip) over() bool {
 func (g *gossip) anybody() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, addr := range g.known { // in no order: as good as drawn
+	for _, addr := range g.known { // map order is random enough
 		if addr != g.own {
 			return []string{addr}
 		}
@@ -290,11 +289,11 @@ func (g *gossip) anybody() []string {
 	return nil
 }
 
-// lookFactor is how much less often a process looks for others when there are many: in
-// each look two nodes exchange all that they know.
+// lookFactor is how much less often a process looks for others if there are many, since in
+// each look two nodes exchange everything they know.
 func lookFactor(members int) time.Duration { return time.Duration(max(1, bits.Len(uint(members))-4)) }
 
-// missing returns the seeds that are not among the living, and one lost node.
+// missing returns the seeds that are not alive, and one lost node.
 func (g *gossip) missing() []string {
 	living := map[string]bool{g.own: true}
 	g.mu.Lock()
@@ -304,7 +303,7 @@ func (g *gossip) missing() []string {
 	lost := slices.Sorted(maps.Keys(g.lost))
 	g.mu.Unlock()
 	var list []string
-	for _, seed := range g.seeds { // a name is looked up each time: it may have moved
+	for _, seed := range g.seeds { // names are looked up each time, as they may have moved
 		if a, err := net.ResolveTCPAddr("tcp", seed); err != nil || !living[a.String()] {
 			list = append(list, seed)
 		}

@@ -9,22 +9,21 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// GossipCause is the kind of what gossip has complained of: a word for metrics
-// and logs.
+// GossipCause is the kind of a complaint from gossip: a word for metrics and logs.
 type GossipCause string
 
 // The causes.
 const (
 	GossipKey     GossipCause = "key"         // not encrypted with a key of this VO
 	GossipLabel   GossipCause = "label"       // of another VO
-	GossipForm    GossipCause = "form"        // bytes that are no such message
+	GossipForm    GossipCause = "form"        // bytes that are not such a message
 	GossipCrowded GossipCause = "crowded"     // more than there is room for
-	GossipAway    GossipCause = "unreachable" // a peer that could not be told
+	GossipAway    GossipCause = "unreachable" // a peer that could not be reached
 	GossipOther   GossipCause = "other"
 )
 
-// gossipWords tells the cause of a complaint by what stands in memberlist's
-// line. The first that fits counts.
+// gossipWords finds the cause of a complaint by words in memberlist's line. The first match
+// counts.
 var gossipWords = []struct {
 	word  string
 	cause GossipCause
@@ -46,10 +45,10 @@ func gossipCause(line string) GossipCause {
 	return GossipOther
 }
 
-// gossipLog turns memberlist's lines into records. Anybody who reaches the port
-// can cause a complaint with each packet: all are counted, and one a minute is
-// said for each cause. What memberlist takes for an error is mostly a peer that
-// is gone, so it is one level down; what came from outside is a warning.
+// gossipLog turns memberlist's lines into records. Anyone who reaches the port can cause a
+// complaint with every packet, so all are counted, but only one a minute is logged for each
+// cause. What memberlist calls an error is mostly a peer that is gone, so it is logged one
+// level lower; a complaint about something from outside is a warning.
 type gossipLog struct {
 	log     zerolog.Logger
 	limiter logLimiter
@@ -92,7 +91,7 @@ func (w *gossipLog) complaint(mild bool, line string) {
 	}
 }
 
-// complaints returns how many there have been, by cause.
+// complaints returns the number of complaints by cause.
 func (w *gossipLog) complaints() map[GossipCause]uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
