@@ -20,21 +20,20 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
-// A guard stands between the network and Proto.Actor's remote, which believes
-// whatever it is sent: a peer may stop any actor by name, speak as anybody, and
-// end the process by an index out of range. The guard lets through nothing but
-// parcels and acknowledgements between a site and a broker, each speaking for
-// itself, and no more of them than a process can take. docs/SECURITY.md has a
-// row for each refusal.
+// A guard stands between the network and Proto.Actor's remote, which trusts everything it
+// receives: a peer could stop any actor by name, speak as anyone, or crash the process with
+// an index out of range. The guard admits only parcels and acknowledgements between a site
+// and a broker, each speaking for itself, and no more of them than a process can handle.
+// docs/SECURITY.md has a row for each refusal.
 //
 // What an honest peer of a newer build may send is dropped, and the rest passes. Anything
 // else that is wrong comes from a broken or hostile peer: its connection is closed, and
 // both ends log why.
 
-// GuardOptions says for whom a guard stands.
+// GuardOptions say for whom a guard stands.
 type GuardOptions struct {
-	Store *certificate.Store // of the process's own certificate, a site's or broker's
-	VO    string             // one of several that the process is in: the certificate's; "": there is one
+	Store *certificate.Store // with the process's own certificate, of a site or broker
+	VO    string             // the VO of the certificate, if the process is in several; else ""
 	Log   zerolog.Logger
 	Now   func() time.Time // nil: time.Now
 }
@@ -44,21 +43,21 @@ type Guard struct {
 	store    *certificate.Store // nil: plain text on loopback
 	self     agents.ID
 	vo       string           // one of several
-	peers    certificate.Role // those that it speaks to
-	siblings *siblings        // between replicas of one agent
+	peers    certificate.Role // role of the peers
+	siblings *siblings        // set for a guard between replicas of one agent
 	log      zerolog.Logger
 	now      func() time.Time
 	limiter  logLimiter
 	conns    connBound
-	take     func(proto.Message) // what may pass
-	life     atomic.Uint64       // of the process, once it has begun
+	take     func(proto.Message) // receives what may pass
+	life     atomic.Uint64       // life of the process, once it has begun
 
 	mu      sync.Mutex
 	refused map[Cause]uint64
-	rates   map[string]*rate // of peers that have a stream, or are not forgiven yet
+	rates   map[string]*rate // of peers with a stream or a remaining penalty
 }
 
-// NewGuard returns the guard of the agent that the store's certificate is of.
+// NewGuard returns the guard of the agent named in the store's certificate.
 func NewGuard(o GuardOptions) (*Guard, error) {
 	if o.Store == nil {
 		return nil, fmt.Errorf("a guard needs the certificate of a site or broker, as `bourse ca issue` makes it")
@@ -75,8 +74,8 @@ func NewGuard(o GuardOptions) (*Guard, error) {
 	return g, nil
 }
 
-// plainGuard returns a guard for plain text on loopback, where nobody can be identified:
-// it believes every name, but still lets nothing through that would harm the process.
+// plainGuard returns a guard for plain text on loopback, where peers cannot be identified.
+// It believes every name, but still stops anything that would harm the process.
 func plainGuard(self agents.ID, l zerolog.Logger) *Guard { return newGuard(self, l, nil) }
 
 func newGuard(self agents.ID, l zerolog.Logger, now func() time.Time) *Guard {
@@ -101,7 +100,7 @@ func (g *Guard) Transport() Transport {
 		Dial: []grpc.DialOption{
 			grpc.WithTransportCredentials(&guardedCredentials{g}),
 			grpc.WithChainStreamInterceptor(g.dialled),
-			grpc.WithNoProxy(), // agents are called where gossip says, not by way of the environment
+			grpc.WithNoProxy(), // agents are called where gossip says, regardless of proxies in the environment
 		},
 		Server: []grpc.ServerOption{
 			grpc.Creds(&guardedCredentials{g}),
@@ -117,14 +116,14 @@ func (g *Guard) Transport() Transport {
 	return t
 }
 
-// Stats returns how often something was refused, by cause. Counts only grow.
+// Stats returns the number of refusals by cause. Counts only grow.
 func (g *Guard) Stats() map[Cause]uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return maps.Clone(g.refused)
 }
 
-// refuse counts a breach and logs it, at most once a minute for a cause and peer.
+// refuse counts a breach and logs it, at most once a minute for each cause and peer.
 func (g *Guard) refuse(b *Breach) {
 	g.mu.Lock()
 	g.refused[b.Cause]++
@@ -135,7 +134,7 @@ func (g *Guard) refuse(b *Breach) {
 	}
 }
 
-// unary refuses all calls but the stream: the library answers them by a panic.
+// unary refuses all calls except the stream, as the library answers them with a panic.
 func (g *Guard) unary(ctx context.Context, _ any, info *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
 	peer, err := g.peer(ctx)
 	if err != nil {
@@ -146,7 +145,7 @@ func (g *Guard) unary(ctx context.Context, _ any, info *grpc.UnaryServerInfo, _ 
 	return nil, status.Error(codes.Unimplemented, b.Error())
 }
 
-// serve hands the remote a stream that it may believe.
+// serve gives the remote a stream that it can trust.
 func (g *Guard) serve(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
 	peer, err := g.peer(stream.Context())
 	if err != nil {
@@ -171,7 +170,7 @@ func (g *Guard) serve(server any, stream grpc.ServerStream, info *grpc.StreamSer
 	return handle(server, &guardedStream{ServerStream: stream, guard: g, peer: peer, rate: rate})
 }
 
-// end refuses and gives the error that the peer is told.
+// end refuses and returns the error for the peer.
 func (g *Guard) end(b *Breach) error {
 	g.refuse(b)
 	code := codes.PermissionDenied
@@ -181,8 +180,8 @@ func (g *Guard) end(b *Breach) error {
 	return status.Error(code, b.Error())
 }
 
-// guardedStream is what the remote reads of a peer. Of what the peer sends that is its
-// greetings: messages are delivered here, for the remote would read them all once more.
+// guardedStream is what the remote reads from a peer: only its greetings. Messages are
+// delivered here, since the remote would parse them all a second time.
 type guardedStream struct {
 	grpc.ServerStream
 	guard  *Guard
@@ -191,8 +190,8 @@ type guardedStream struct {
 	greets int
 }
 
-// RecvMsg delivers the next message that may pass. It waits where the peer sends
-// faster than it may.
+// RecvMsg delivers the next message that may pass. It waits if the peer sends faster than
+// it may.
 func (s *guardedStream) RecvMsg(m any) error {
 	g := s.guard
 	if err := s.ServerStream.RecvMsg(m); err != nil {
@@ -227,8 +226,7 @@ func (s *guardedStream) RecvMsg(m any) error {
 	return nil
 }
 
-// check holds one message of the stream against what may pass, and leaves nothing of a
-// batch in it.
+// check checks one message of the stream, and takes the whole batch out of it.
 func (s *guardedStream) check(m *remote.RemoteMessage) (admitted, *Breach) {
 	switch t := m.GetMessageType().(type) {
 	case *remote.RemoteMessage_ConnectRequest:
@@ -247,7 +245,7 @@ func (s *guardedStream) check(m *remote.RemoteMessage) (admitted, *Breach) {
 	return admitted{}, &Breach{Cause: BadType, Peer: s.peer.name, What: "it sends what is neither a greeting nor a batch"}
 }
 
-// pause waits, unless the connection ends meanwhile.
+// pause waits, but returns an error if the connection ends first.
 func pause(ctx context.Context, wait time.Duration) error {
 	if wait <= 0 {
 		return nil

@@ -14,25 +14,23 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// maxBatch bounds the envelopes of one batch; links of this build send at most
-// remoteBatch.
+// maxBatch bounds the envelopes of one batch. Links of this build send at most remoteBatch.
 const maxBatch = 16 * remoteBatch
 
-// maxKinds bounds the lists of names in a batch, where agents use two types and
-// one target.
+// maxKinds bounds the lists of names in a batch. Agents use two types and one target.
 const maxKinds = 16
 
-// maxParts bounds the parts of one envelope, messages and texts within it, so
-// that few bytes cannot make much memory: about 100 bytes each.
+// maxParts bounds the parts of one envelope, that is, messages and texts within it, so that
+// few bytes cannot take much memory: each part takes about 100 bytes.
 const maxParts = 500_000
 
-// The types that go between links.
+// The types that links exchange.
 var (
 	parcelType = string((*wire.Parcel)(nil).ProtoReflect().Descriptor().FullName())
 	ackType    = string((*wire.Ack)(nil).ProtoReflect().Descriptor().FullName())
 	asksType   = string((*wire.ClockRequest)(nil).ProtoReflect().Descriptor().FullName())
 	tellsType  = string((*wire.ClockReply)(nil).ProtoReflect().Descriptor().FullName())
-	linkTypes  = parcelType[:strings.LastIndexByte(parcelType, '.')+1] // of this build and newer ones
+	linkTypes  = parcelType[:strings.LastIndexByte(parcelType, '.')+1] // prefix of link types, of this and newer builds
 )
 
 // admitted is what may pass of a batch.
@@ -41,9 +39,9 @@ type admitted struct {
 	list []proto.Message
 }
 
-// batch reads a batch and holds it against what its sender may send. Envelopes of a type
-// that is new are taken out of it and returned; whatever else is wrong is a
-// breach, and nothing of the batch may be used.
+// batch reads a batch and checks it against its sender. Envelopes of an unknown new type
+// are skipped and returned in left. Anything else that is wrong is a breach, and nothing of
+// the batch may be used.
 func (g *Guard) batch(p peer, b *remote.MessageBatch) (in admitted, left []*Breach, breach *Breach) {
 	refuse := func(c Cause, format string, args ...any) (admitted, []*Breach, *Breach) {
 		return admitted{}, nil, &Breach{c, p.name, fmt.Sprintf(format, args...)}
@@ -89,8 +87,8 @@ func (g *Guard) batch(p peer, b *remote.MessageBatch) (in admitted, left []*Brea
 	return in, left, nil
 }
 
-// read reads one message and holds it against its sender; nil if this build does not
-// know the type.
+// read reads one message and checks it against its sender. The message is nil if this build
+// does not know the type.
 func (g *Guard) read(p peer, name string, data []byte) (proto.Message, *Breach) {
 	switch name {
 	case parcelType:
@@ -109,8 +107,8 @@ func (g *Guard) read(p peer, name string, data []byte) (proto.Message, *Breach) 
 	return nil, nil
 }
 
-// form holds the frame of one envelope of a batch against that of links, and
-// returns its type.
+// form checks that the frame of one envelope of a batch is as links make it, and returns
+// its type.
 func form(p peer, b *remote.MessageBatch, e *remote.MessageEnvelope) (string, *Breach) {
 	switch {
 	case e == nil:
@@ -123,7 +121,7 @@ func form(p peer, b *remote.MessageBatch, e *remote.MessageEnvelope) (string, *B
 	return b.TypeNames[e.TypeId], nil
 }
 
-// garbled reads bytes into a message, if they have not too many parts.
+// garbled reads bytes into a message, unless they are malformed or have too many parts.
 func garbled(p peer, data []byte, m proto.Message) *Breach {
 	if _, err := countParts(data, m.ProtoReflect().Descriptor(), maxParts); err != nil {
 		return &Breach{Garbled, p.name, err.Error()}
@@ -134,7 +132,7 @@ func garbled(p peer, data []byte, m proto.Message) *Breach {
 	return nil
 }
 
-// parcel holds an envelope against its sender.
+// parcel checks a parcel against its sender.
 func (g *Guard) parcel(p peer, data []byte, m *wire.Parcel) *Breach {
 	if len(data) > wire.MaxMessage+parcelExtra {
 		return &Breach{TooLarge, p.name, fmt.Sprintf("a parcel of %d bytes; at most %d are taken", len(data), wire.MaxMessage)}
@@ -151,7 +149,7 @@ func (g *Guard) parcel(p peer, data []byte, m *wire.Parcel) *Breach {
 	return g.envelope(p, m.Envelope)
 }
 
-// asksClock holds a question for the time against its sender.
+// asksClock checks a clock request against its sender.
 func (g *Guard) asksClock(p peer, data []byte, m *wire.ClockRequest) *Breach {
 	if b := garbled(p, data, m); b != nil {
 		return b
@@ -162,7 +160,7 @@ func (g *Guard) asksClock(p peer, data []byte, m *wire.ClockRequest) *Breach {
 	return g.speaksAs(p, m.From)
 }
 
-// tellsClock holds an answer to such a question against its sender.
+// tellsClock checks a clock reply against its sender.
 func (g *Guard) tellsClock(p peer, data []byte, m *wire.ClockReply) *Breach {
 	if b := garbled(p, data, m); b != nil {
 		return b
@@ -170,7 +168,7 @@ func (g *Guard) tellsClock(p peer, data []byte, m *wire.ClockReply) *Breach {
 	return g.speaksAs(p, m.From)
 }
 
-// speaksAs holds the name that a message comes under against the certificate.
+// speaksAs checks the sender's name in a message against the certificate.
 func (g *Guard) speaksAs(p peer, name string) *Breach {
 	if g.siblings != nil {
 		return g.siblings.speaksAs(p, name)
@@ -187,8 +185,8 @@ func (g *Guard) speaksAs(p peer, name string) *Breach {
 	return nil
 }
 
-// answerable holds the address at which a peer wants to be answered against the
-// hosts of its certificate, so that nobody can have this process call others.
+// answerable checks a peer's reply address against the hosts of its certificate, so that no
+// peer can make this process call others.
 func answerable(p peer, address string) *Breach {
 	if address == "" {
 		return nil
@@ -205,7 +203,7 @@ func answerable(p peer, address string) *Breach {
 	return nil
 }
 
-// envelope holds the names in an envelope against the certificate.
+// envelope checks the names in an envelope against the certificate.
 func (g *Guard) envelope(p peer, e *wire.Envelope) *Breach {
 	refuse := func(c Cause, format string, args ...any) *Breach {
 		return &Breach{c, p.name, fmt.Sprintf(format, args...)}
@@ -222,9 +220,9 @@ func (g *Guard) envelope(p peer, e *wire.Envelope) *Breach {
 		return refuse(BadKind, "a %s, which only a %s sends", kind, sends)
 	}
 	if g.siblings != nil {
-		return nil // of what is within only the replica can judge
+		return nil // only the replica can judge the contents
 	}
-	broker := from // whose transactions the two may speak of
+	broker := from // the broker whose transactions the two may talk about
 	if g.peers == "site" {
 		broker = to
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
-// lifeProtocol is the TLS protocol (ALPN) of a caller that only asks which life of an
-// agent answers at an address. Both ends show certificates as always, and the life is
-// all that is said. Peers may ask, and other processes under the same name.
+// lifeProtocol is the TLS protocol (ALPN) of a caller that only asks which life of an agent
+// answers at an address. Both ends show certificates as always, and only the life is sent.
+// Peers may ask, and other processes under the same name.
 const lifeProtocol = "bourse-life"
 
-// call asks which life of an agent answers at the address that gossip gives. It is an
-// error if nobody answers with a certificate of that agent for that host. 0: a build
-// that does not say.
+// call asks which life of an agent answers at the address that gossip gives. It returns an
+// error if nothing answers with a certificate of that agent for that host, and 0 for a
+// build that does not say.
 func (g *Guard) call(ctx context.Context, m Member) (life uint64, err error) {
 	host, _, err := net.SplitHostPort(m.Address)
 	if err != nil {
@@ -51,11 +51,11 @@ func (g *Guard) call(ctx context.Context, m Member) (life uint64, err error) {
 	return strconv.ParseUint(strings.TrimSpace(string(said)), 10, 64)
 }
 
-// server is the configuration for those who call this process.
+// server returns the TLS configuration for callers of this process.
 func (g *Guard) server() *tls.Config {
 	c := g.store.Server(g.peers)
 	peers := c.VerifyConnection
-	c.NextProtos = []string{lifeProtocol} // and what gRPC adds
+	c.NextProtos = []string{lifeProtocol} // gRPC adds its own
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		if s.NegotiatedProtocol == lifeProtocol {
 			_, err := g.store.Caller(s.PeerCertificates, g.peers, roleOf(g.self))
@@ -66,8 +66,8 @@ func (g *Guard) server() *tls.Config {
 	return c
 }
 
-// answer tells a caller which life this is, if that is what it asks. The connection is
-// then over.
+// answer tells a caller which life this is, if that is what it asks; it then reports true,
+// and the connection is over.
 func (g *Guard) answer(conn net.Conn, info credentials.AuthInfo) (answered bool) {
 	t, ok := info.(credentials.TLSInfo)
 	if !ok || t.State.NegotiatedProtocol != lifeProtocol {

@@ -18,11 +18,11 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
-// guardedCredentials shakes hands at both ends: TLS against the guard's store,
-// or plain text on loopback where there is none.
+// guardedCredentials does the handshakes at both ends: TLS against the guard's store, or
+// plain text on loopback without one.
 type guardedCredentials struct{ g *Guard }
 
-// Info says what is spoken.
+// Info returns the security protocol in use.
 func (c *guardedCredentials) Info() credentials.ProtocolInfo {
 	if c.g.store == nil {
 		return insecure.NewCredentials().Info()
@@ -30,15 +30,14 @@ func (c *guardedCredentials) Info() credentials.ProtocolInfo {
 	return credentials.ProtocolInfo{SecurityProtocol: "tls"}
 }
 
-// Clone returns the same: nothing of it changes.
+// Clone returns c, which never changes.
 func (c *guardedCredentials) Clone() credentials.TransportCredentials { return c }
 
-// OverrideServerName does nothing: the name of the server is not used.
+// OverrideServerName does nothing, as the server's name is not used.
 func (c *guardedCredentials) OverrideServerName(string) error { return nil }
 
-// ClientHandshake accepts at an address only an agent of the role that this process
-// speaks to, with a certificate for that address. Every parcel is checked against the
-// agent's name.
+// ClientHandshake accepts at an address only an agent of the role that this process talks
+// to, with a certificate for that address. The agent's name is checked for every parcel.
 func (c *guardedCredentials) ClientHandshake(ctx context.Context, address string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	g := c.g
 	if g.store == nil {
@@ -60,7 +59,7 @@ func (c *guardedCredentials) ClientHandshake(ctx context.Context, address string
 	return &toldConn{conn, func(err error) error { return g.handshake(other, err) }}, info, nil
 }
 
-// ServerHandshake lets in agents of the role that this process speaks to.
+// ServerHandshake admits agents of the role that this process talks to.
 func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	g := c.g
 	other := hostOf(raw)
@@ -81,7 +80,7 @@ func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 	heard := &heardConn{Conn: raw}
 	conn, info, err := credentials.NewTLS(g.server()).ServerHandshake(heard)
 	if errors.Is(err, io.EOF) && !heard.any {
-		return nil, nil, err // a look whether somebody listens: nothing was said
+		return nil, nil, err // a probe: nothing was sent
 	}
 	if err != nil {
 		return nil, nil, g.handshake(other, err)
@@ -104,7 +103,7 @@ func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 	return &countedConn{Conn: conn, closed: func() { g.conns.close(name) }}, info, nil
 }
 
-// handshake counts and logs why a connection failed, and returns the reason in words.
+// handshake counts and logs why a connection failed, and returns the reason.
 func (g *Guard) handshake(other string, err error) error {
 	err = g.store.Explain(err, other)
 	b := &Breach{Cause: NoHandshake, Peer: other, What: err.Error()}
@@ -133,7 +132,7 @@ func (g *Guard) onlyLoopback(conn net.Conn) error {
 	return nil
 }
 
-// peer says who is at the other end of a stream.
+// peer returns who is at the other end of a stream.
 func (g *Guard) peer(ctx context.Context) (peer, error) {
 	p, ok := grpcpeer.FromContext(ctx)
 	if !ok {
@@ -150,7 +149,7 @@ func (g *Guard) peer(ctx context.Context) (peer, error) {
 	return out, g.verify(&out)
 }
 
-// verify holds a peer's certificate against what is in force now.
+// verify checks a peer's certificate against what is in force now.
 func (g *Guard) verify(p *peer) error {
 	p.number = g.store.Current()
 	id, err := g.store.Caller(p.chain, g.peers)
@@ -166,8 +165,8 @@ func (g *Guard) verify(p *peer) error {
 	return nil
 }
 
-// still verifies a peer again where its certificate has expired since, or the
-// files of this process have changed.
+// still verifies a peer again if its certificate has expired or the files of this process
+// have changed since.
 func (g *Guard) still(p *peer) error {
 	if g.store == nil || g.store.Current() == p.number && !g.now().After(p.chain[0].NotAfter) {
 		return nil
@@ -175,7 +174,7 @@ func (g *Guard) still(p *peer) error {
 	return g.verify(p)
 }
 
-// leafOf is the certificate that a connection's other end has shown.
+// leafOf returns the certificate shown by the other end of a connection.
 func leafOf(ctx context.Context) *x509.Certificate {
 	p, ok := grpcpeer.FromContext(ctx)
 	if !ok {
@@ -210,7 +209,7 @@ func (c *toldConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heardConn knows whether anything was said on it.
+// heardConn records whether anything was received on it.
 type heardConn struct {
 	net.Conn
 	any bool
@@ -222,7 +221,7 @@ func (c *heardConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// countedConn reports once that it has been closed.
+// countedConn reports once when it is closed.
 type countedConn struct {
 	net.Conn
 	once   sync.Once
@@ -234,8 +233,8 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// The bounds of connections. A restarted broker is called by all its sites at
-// once; a link that tries again each few seconds has some dying connections.
+// Bounds on connections. All its sites call a restarted broker at once, and a link that
+// retries every few seconds has some dying connections.
 const (
 	maxHandshakes     = 512 // at a time
 	maxHandshakesOf   = 128 // from one host
@@ -243,7 +242,7 @@ const (
 	maxConnectionsAll = 16384
 )
 
-// connBound bounds how many connections there are and are being made.
+// connBound bounds the number of open connections and of handshakes under way.
 type connBound struct {
 	mu          sync.Mutex
 	shaking     int

@@ -16,11 +16,11 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// greeting is how long a called peer may take to answer. Proto.Actor's remote itself
-// would wait for ever.
+// greeting is how long a called peer may take to answer. Proto.Actor's remote itself would
+// wait forever.
 const greeting = 10 * time.Second
 
-// dialled guards the end of a stream that this process has opened.
+// dialled guards this end of a stream that this process has opened.
 func (g *Guard) dialled(ctx context.Context, d *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := open(ctx, d, cc, method, opts...)
@@ -42,8 +42,8 @@ type calledStream struct {
 	other   atomic.Pointer[agents.ID] // once it has greeted
 }
 
-// SendMsg drops what is meant for another agent than the one at the other end: gossip
-// is only a hint, and may have given the wrong address.
+// SendMsg drops what is meant for an agent other than the one at the other end: gossip is
+// only a hint and may have given the wrong address.
 func (s *calledStream) SendMsg(m any) error {
 	batch := (*remote.MessageBatch)(nil)
 	if r, ok := m.(*remote.RemoteMessage); ok {
@@ -67,7 +67,7 @@ func (s *calledStream) SendMsg(m any) error {
 	return s.ClientStream.SendMsg(m)
 }
 
-// RecvMsg takes a greeting and later a goodbye, and nothing else.
+// RecvMsg accepts a greeting and later a goodbye, and nothing else.
 func (s *calledStream) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *calledStream) RecvMsg(m any) error {
 	return s.guard.end(&Breach{BadGreeting, s.name(), "it answers with something else than a greeting or a goodbye"})
 }
 
-// name is who is at the other end, as far as that is known.
+// name returns who is at the other end, as far as known.
 func (s *calledStream) name() string {
 	if other := s.other.Load(); other != nil {
 		return string(*other) + " at " + s.address
@@ -106,19 +106,18 @@ func (s *calledStream) name() string {
 	return string(s.guard.peers) + " at " + s.address
 }
 
-// The fields on the way from a parcel to the name of who is to get it.
+// The path of fields from a parcel to the name of its addressee.
 var (
 	envelopeField = (*wire.Parcel)(nil).ProtoReflect().Descriptor().Fields().ByName("envelope").Number()
 	toField       = (*wire.Envelope)(nil).ProtoReflect().Descriptor().Fields().ByName("to").Number()
 )
 
-// addressee reads to whom a parcel is, from its bytes as this process has
-// written them.
+// addressee reads the addressee of a parcel from its bytes, which this process has written.
 func addressee(parcel []byte) string {
 	return string(lastField(lastField(parcel, envelopeField), toField))
 }
 
-// lastField returns the last field of bytes with a number.
+// lastField returns the last field with that number.
 func lastField(b []byte, number protowire.Number) (found []byte) {
 	for len(b) > 0 {
 		at, kind, n := protowire.ConsumeTag(b)

@@ -12,14 +12,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// An empty message within another takes two bytes on the wire and a hundred in
-// memory, so that a bound on bytes is none on memory. What comes in is counted
-// before it is read.
+// An empty message within another takes two bytes on the wire and a hundred in memory, so a
+// bound on bytes does not bound memory. Input is therefore counted before it is parsed.
 
-// countParts counts the parts of a message's bytes: the messages and texts
-// within it, at every depth. It allocates nothing, and passes over numbers and
-// packed lists, which take little more memory than bytes. More than most is an
-// error, and so are bytes that end within a field.
+// countParts counts the messages and texts within the bytes of a message, at every depth.
+// It allocates nothing, and skips numbers and packed lists, which take little more memory
+// than bytes. More than most parts are an error, and so are bytes that end within a field.
 func countParts(b []byte, d protoreflect.MessageDescriptor, most int) (parts int, err error) {
 	if parts, err = partsOf(b, d, most); err == errCrowd {
 		err = fmt.Errorf("a message of more than %d parts", most)
@@ -73,11 +71,11 @@ var (
 	errCrowd = errors.New("too many parts")
 )
 
-// maxRemoteParts bounds the parts of one message of the remote: an envelope of a
-// full batch is one, and so are the names of types and targets.
+// maxRemoteParts bounds the parts of one message of the remote. Each envelope of a full
+// batch is one, and so are the names of types and targets.
 const maxRemoteParts = 8 * maxBatch
 
-// countingCodec is gRPC's codec for protobuf that counts before it reads.
+// countingCodec is gRPC's codec for protobuf, but counts before it parses.
 type countingCodec struct{}
 
 var plainCodec = encoding.GetCodecV2(codec.Name)

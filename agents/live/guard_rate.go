@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// How fast one peer may send over all its connections. A peer above that is slowed down
-// by not reading; one that continues for longer than the patience is disconnected and
-// kept out for the penalty. An honest peer has at most 64 envelopes under way and stays
+// How fast one peer may send over all its connections. A peer above the rate is slowed down
+// by not reading from it. One that continues for longer than the patience is disconnected
+// and kept out for the penalty. An honest peer has at most 64 envelopes under way and stays
 // far below.
 const (
 	rateMessages = 20_000   // parcels and acknowledgements a second
@@ -17,21 +17,21 @@ const (
 	ratePenalty  = 10 * time.Second
 )
 
-// cost is what a message takes of its sender's rate.
+// cost is how much of its sender's rate a message uses.
 type cost struct{ messages, bytes int }
 
-// rate is a token bucket for messages and bytes. Its zero value is full.
+// rate is a token bucket for messages and bytes. The zero value is full.
 type rate struct {
 	mu      sync.Mutex
-	streams int       // open, under the guard's lock
+	streams int       // open streams; under the guard's lock
 	debt    float64   // seconds of sending above the rate; negative within the burst
-	at      time.Time // of debt
-	since   time.Time // since when there has been debt; zero: there is none
-	until   time.Time // kept out until then
+	at      time.Time // time of debt
+	since   time.Time // when the debt began; zero if there is none
+	until   time.Time // end of the penalty
 }
 
-// take takes the cost of a message and returns how long its stream must wait before
-// the next one, or that the peer has been above the rate for too long.
+// take charges the cost of a message. It returns how long the stream must wait before its
+// next message, or that the peer has been above the rate for too long.
 func (r *rate) take(now time.Time, c cost) (wait time.Duration, tooLong bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *rate) take(now time.Time, c cost) (wait time.Duration, tooLong bool) {
 	return time.Duration(r.debt * float64(time.Second)), false
 }
 
-// idle reports whether nothing is held against the peer any more.
+// idle reports whether the peer has neither debt nor penalty left.
 func (r *rate) idle(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,14 +73,14 @@ func (r *rate) keptOut(now time.Time) bool {
 	return now.Before(r.until)
 }
 
-// enter returns the rate of a peer that has opened a stream, and what to call
-// when it has closed.
+// enter returns the rate of a peer that has opened a stream, and a function to call when
+// the stream has closed.
 func (g *Guard) enter(p peer) (*rate, func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.rates[p.name]
 	if r == nil {
-		for name, other := range g.rates { // of the few that have gone
+		for name, other := range g.rates { // drop those of peers that have gone
 			if other.streams == 0 && other.idle(g.now()) {
 				delete(g.rates, name)
 			}

@@ -12,20 +12,20 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
-// Between the replicas of one agent a guard lets nothing pass but their messages: of a
-// process with the certificate of that same agent, for the host where the configuration
-// has the replica as which it speaks. Nobody else of the VO gets in, another broker
-// neither, and no message of a replica gets anywhere else.
+// Between the replicas of one agent a guard admits only replica messages: from a process
+// with the certificate of the same agent, valid for the host that the configuration gives
+// the replica it speaks as. No other member of the VO is admitted, not even another broker,
+// and replica messages go nowhere else.
 
 // siblings are the replicas of one agent, as a guard knows them.
 type siblings struct {
 	self  agents.ID
-	group agents.ID            // whose certificate all have
+	group agents.ID            // the agent whose certificate all replicas have
 	mu    sync.RWMutex         // of hosts
 	hosts map[agents.ID]string // by replica; nil: plain text
 }
 
-// isAt notes at which host a replica is.
+// isAt records the host of a replica.
 func (s *siblings) isAt(id agents.ID, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *siblings) isAt(id agents.ID, address string) error {
 	return nil
 }
 
-// NewReplicaGuard returns the guard of a replica: self among others, which are by
-// replica at host:port.
+// NewReplicaGuard returns the guard of the replica self. others has host:port of the other
+// replicas.
 func NewReplicaGuard(o GuardOptions, self agents.ID, others map[agents.ID]string) (*Guard, error) {
 	g, err := NewGuard(o)
 	if err != nil {
@@ -56,7 +56,7 @@ func NewReplicaGuard(o GuardOptions, self agents.ID, others map[agents.ID]string
 	return g, nil
 }
 
-// plainReplicas is plainGuard between replicas.
+// plainReplicas is plainGuard for replicas.
 func plainReplicas(self agents.ID, l zerolog.Logger) *Guard {
 	name, _, _ := strings.Cut(nameOf(self), "/")
 	g := plainGuard(agents.ID(certificate.Broker)+":"+agents.ID(name), l)
@@ -64,13 +64,13 @@ func plainReplicas(self agents.ID, l zerolog.Logger) *Guard {
 	return g
 }
 
-// among has a guard stand between replicas.
+// among makes the guard one between replicas.
 func (g *Guard) among(s *siblings) {
 	g.siblings, g.peers, g.self = s, certificate.Broker, s.self
 	g.log = g.log.With().Str("of", string(s.self)).Logger()
 }
 
-// want is whom a connection must reach.
+// want returns whom a connection must reach.
 func (g *Guard) want(host string) certificate.Want {
 	w := certificate.Want{Role: g.peers, Host: host}
 	if g.siblings != nil {
@@ -79,7 +79,7 @@ func (g *Guard) want(host string) certificate.Want {
 	return w
 }
 
-// admits holds a member of the VO against what it may be here.
+// admits checks whether a member of the VO may connect here.
 func (s *siblings) admits(id agents.ID) error {
 	if s != nil && id != s.group {
 		return fmt.Errorf("%s may not speak here, only replicas of %s", id, s.group)
@@ -87,7 +87,7 @@ func (s *siblings) admits(id agents.ID) error {
 	return nil
 }
 
-// speaksAs holds the replica that a message comes under against the certificate.
+// speaksAs checks the replica named as sender of a message against the certificate.
 func (s *siblings) speaksAs(p peer, name string) *Breach {
 	from := agents.ID(name)
 	s.mu.RLock()
@@ -102,7 +102,7 @@ func (s *siblings) speaksAs(p peer, name string) *Breach {
 	return nil
 }
 
-// isAt reports whether the process of an agent is the one that a message is for.
+// isAt reports whether the process of an agent is the addressee of a message.
 func (g *Guard) isAt(to string, agent agents.ID) bool {
 	if g.siblings != nil {
 		return agent == g.siblings.group && strings.HasPrefix(to, replicaRole+":"+nameOf(agent)+"/")
@@ -110,7 +110,7 @@ func (g *Guard) isAt(to string, agent agents.ID) bool {
 	return to == string(agent)
 }
 
-// sender is the role of those who send to this process.
+// sender returns the role of those who send to this process.
 func (g *Guard) sender() string {
 	if g.siblings != nil {
 		return replicaRole

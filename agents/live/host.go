@@ -22,45 +22,45 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// Options say how a host runs its agents. The zero value of a bound is its
-// default.
+// Options say how a host runs its agents. A bound of 0 means its default.
 type Options struct {
 	Log zerolog.Logger
-	// Now is the machine's wall clock. nil: time.Now. It is read for its instant
-	// only; how much time has passed is always the machine's monotonic clock's.
+	// Now is the machine's wall clock; nil: time.Now. Only the time of day is taken from
+	// it; elapsed time is always measured by the machine's monotonic clock.
 	Now func() time.Time
-	// Mailbox is how many messages wait for an agent at most: 8192. At the bound
-	// a message from the network is not taken, and what local callers ask or tell
-	// fails with ErrFull; messages between agents of one host have a second
-	// Mailbox beyond it. The beginning of a life and alarms always find room.
+	// Mailbox is the most messages that may wait for an agent, by default 8192. At the
+	// bound a message from the network is not taken, and local Ask and Tell fail with
+	// ErrFull. Messages between agents of one host may use as much again beyond it. Started
+	// and alarms always find room.
 	Mailbox int
-	// BatchSteps, BatchFacts and BatchDelay end a batch of steps that wait for one
-	// sync, whichever comes first: 256 steps, 4096 facts, and 2 ms since something waits for
-	// it. A batch ends earlier when all messages are handled that waited then. Facts for
-	// which no message, view or alarm waits linger: they wait that long for others, 10 ms.
+	// BatchSteps, BatchFacts and BatchDelay end a batch of steps that wait for one sync,
+	// whichever comes first: by default 256 steps, 4096 facts, and 2 ms after something
+	// began to wait for it. A batch ends earlier once all messages are handled that waited
+	// at that time. Facts for which no message, view or alarm waits linger: they wait for
+	// others for Linger, by default 10 ms.
 	BatchSteps int
 	BatchFacts int
 	BatchDelay time.Duration
 	Linger     time.Duration
-	// SnapshotEvery is after how many facts a journal begins anew with an image:
+	// SnapshotEvery is the number of facts after which a journal starts over with an image:
 	// 100000.
 	SnapshotEvery int
-	// WatchQueue is how many facts wait for a watcher at most: 4096.
+	// WatchQueue is the most facts that may wait for a watcher: 4096.
 	WatchQueue int
-	// Asks is how many Asks may wait at once: 4096.
+	// Asks is the most Asks that may wait at once: 4096.
 	Asks int
-	// Orders is how many messages of a kind wait for a driver at most: 256.
+	// Orders is the most messages of a kind that may wait for a driver: 256.
 	Orders int
-	// Ahead is by how much a journal's last fact may be later than the machine's
-	// clock: a minute. The host's time stands still for as long.
+	// Ahead is how much later than the machine's clock a journal's last fact may be: a
+	// minute. The host's time stands still until the clock has caught up.
 	Ahead bourse.Duration
-	// Wait has the agents wait for Begin: the state that Add has replayed can be read,
-	// but no agent is handed anything before. Whoever calls Begin must then judge by
+	// Wait makes the agents wait for Begin: the state that Add has replayed can be read,
+	// but no agent is handed anything before. The caller of Begin must then check with
 	// Latest whether a journal is later than the clock.
 	Wait bool
 }
 
-// defaults fills in what was left out.
+// defaults sets the defaults.
 func (o *Options) defaults() {
 	or := func(n *int, d int) {
 		if *n == 0 {
@@ -88,7 +88,7 @@ func (o *Options) defaults() {
 	}
 }
 
-// What a host answers when it does not hand a message over.
+// Why a host does not hand a message over.
 var (
 	ErrUnknown  = errors.New("no such agent runs in this process")
 	ErrFull     = errors.New("its mailbox is full; try again later")
@@ -101,14 +101,14 @@ var (
 	errNoSecond = errors.New("an agent of this name runs here already")
 )
 
-// Host runs agents, each as an actor: one message at a time, in the order of its
-// mailbox. All methods may be called by anybody at any time. Stop frees what it holds.
+// Host runs agents, each as an actor: one message at a time, in mailbox order. All methods
+// are safe for concurrent use. Stop frees what it holds.
 type Host struct {
 	opt    Options
 	log    zerolog.Logger
 	clock  *clock
 	system *actor.ActorSystem
-	nonce  uint32 // tells this host's askers from those of one before
+	nonce  uint32 // distinguishes this host's askers from those of an earlier host
 	failed chan error
 
 	mu       sync.RWMutex
@@ -116,20 +116,20 @@ type Host struct {
 	replicas map[agents.ID]*life   // by their names among replicas
 	workers  map[agents.ID]*worker // the drivers
 	network  Network
-	peers    Network // to other replicas
+	peers    Network // network to other replicas
 	know     func([]bourse.ReplicaMember)
 	stopped  bool
 	begun    bool
-	waiting  []*life // for Begin, in the order of Add
+	waiting  []*life // lives waiting for Begin, in the order of Add
 	latest   Latest
 
 	asking  sync.Mutex
-	asks    map[agents.ID]*ask // nil: nobody is answered any more
-	askers  uint64             // so far
+	asks    map[agents.ID]*ask // nil: no more answers
+	askers  uint64             // number of askers so far
 	dropped drops
 }
 
-// drops counts what did not reach an agent, or did not leave.
+// drops counts messages that did not reach an agent, or were not sent.
 type drops struct{ unknown, barred, nobody, full, waiting, stopping, unsendable, in, out atomic.Uint64 }
 
 // NewHost returns a host without agents.
@@ -145,22 +145,22 @@ func NewHost(opt Options) *Host {
 	return h
 }
 
-// Latest is the last fact of all journals of a host when they were replayed.
+// Latest is the last fact in all journals of a host, as of their replay.
 type Latest struct {
-	Agent agents.ID // whose it is; "": there is no fact at all
+	Agent agents.ID // whose fact it is; "" if there are no facts
 	At    bourse.Time
 }
 
-// Latest returns the last fact that has been replayed.
+// Latest returns the last fact that was replayed.
 func (h *Host) Latest() Latest {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.latest
 }
 
-// Begin has the agents of a host with Options.Wait begin to live, in the order
-// in which they were added. From now on the host's time is its own; it shows no
-// less than the last instant of its journals. It does nothing the second time.
+// Begin starts the agents of a host with Options.Wait, in the order in which they were
+// added. From now on the host's time runs by itself, and shows no less than the last
+// instant of its journals. A second call does nothing.
 func (h *Host) Begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,29 +175,28 @@ func (h *Host) Begin() {
 	h.waiting = nil
 }
 
-// nonce draws a number that is not 0.
+// nonce draws a nonzero number.
 func nonce() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return max(binary.LittleEndian.Uint64(b[:]), 1)
 }
 
-// Now is the host's time, which it hands to its agents: Unix milliseconds.
+// Now returns the host's time, which it gives to its agents, in Unix milliseconds.
 func (h *Host) Now() bourse.Time { return h.clock.now() }
 
-// Failed delivers the first failure: a journal could not be written or synced, or an
-// agent has panicked. The process must stop then: nothing that failed has left it, and
-// only a replay shows what the disk holds. An agent that retires is such a failure too
+// Failed delivers the first failure: a journal could not be written or synced, or an agent
+// has panicked. The process must then stop: nothing of the failed batch has left it, and
+// only a replay shows what the disk holds. An agent that retires also counts as a failure
 // (ErrRetired).
 func (h *Host) Failed() <-chan error { return h.failed }
 
-// Add brings an agent to life: its journal is opened on the disk and replayed,
-// and it is handed Started with a nonce of this life before any other message.
-// The agent must be a new one, and belongs to the host from now on; so does the
-// disk until Stop has returned. opt.Agent may be left out. A journal that cannot
-// be read, or, unless the agents wait for Begin, whose last fact is later than the
-// machine's clock by more than Options.Ahead, is an error, and the agent does not
-// live.
+// Add brings an agent to life: it opens and replays the agent's journal on the disk, then
+// hands it Started with a nonce of this life before any other message. The agent must be
+// new and belongs to the host from now on; so does the disk until Stop has returned.
+// opt.Agent may be left out. It is an error if the journal cannot be read or, unless the
+// agents wait for Begin, if its last fact is later than the machine's clock by more than
+// Options.Ahead. The agent then does not live.
 func (h *Host) Add(id agents.ID, a agents.Durable, disk journal.Disk, opt journal.Options) error {
 	return h.add(&life{host: h, id: id, agent: a, log: h.log.With().Str("agent", string(id)).Logger()}, disk, opt)
 }
@@ -259,17 +258,16 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	return nil
 }
 
-// start has an agent begin to live.
+// start starts an agent's life.
 func (l *life) start() {
 	l.log.Info().Uint64("facts", l.journal.Facts()).Uint64("replayed", l.journal.Since()).Int("cut", l.journal.Cut()).Msg("life begun")
 	l.post(&letter{from: l.id, m: agents.Started{Nonce: nonce()}})
 	l.begun.Store(true)
 }
 
-// replay opens the journal and brings the agent up to its last fact, whose instant
-// it returns. A fact that the agent panics over is an error: no message is to
-// blame, and no life can begin until another build reads the journal, or an older
-// copy is put in its place.
+// replay opens the journal, brings the agent up to its last fact and returns the instant of
+// that. If the agent panics on a fact, that is an error: no message is to blame, and no
+// life can begin until another build reads the journal or an older copy is restored.
 func (l *life) replay(disk journal.Disk, opt journal.Options) (last bourse.Time, err error) {
 	kind := ""
 	defer func() {
@@ -285,12 +283,12 @@ func (l *life) replay(disk journal.Disk, opt journal.Options) (last bourse.Time,
 	return last, err
 }
 
-// noRestart stops an actor whose failure has got past life.receive, which turns
-// every panic into a failure of the host: an agent is never begun anew within a
-// process, for its journal would be ahead of it.
+// noRestart stops an actor whose failure has escaped life.receive, which turns every panic
+// into a failure of the host. An agent is never restarted within a process, as its journal
+// would be ahead of it.
 var noRestart = actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 
-// life returns the agent of that name.
+// life returns the life of the agent with that name.
 func (h *Host) life(id agents.ID) (*life, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -303,7 +301,7 @@ func (h *Host) life(id agents.ID) (*life, error) {
 	return nil, fmt.Errorf("%s: %w", id, ErrUnknown)
 }
 
-// fail takes the end of an agent before that of the host.
+// fail handles the end of a life before that of the host.
 func (h *Host) fail(l *life, err error) {
 	h.endAsks(l.id, err)
 	select {
@@ -312,12 +310,12 @@ func (h *Host) fail(l *life, err error) {
 	}
 }
 
-// Stop ends the lives of all agents: each handles what waits in its mailbox,
-// makes its facts durable, sends what follows from them and begins its journal
-// anew with an image, so that the next life need not replay. From now on nothing
-// is taken any more. Drivers finish what they are doing and begin nothing new; when
-// ctx is done before, it is cancelled. Stop returns what could not be done; when ctx
-// is done before, agents may still be at work, and the process should exit.
+// Stop ends the lives of all agents. Each handles what waits in its mailbox, makes its
+// facts durable, sends what follows from them, and starts its journal over with an image,
+// so that the next life need not replay. Nothing is taken any more. Drivers finish what
+// they are doing and begin nothing new. If ctx ends first, their calls are cancelled,
+// agents may still be at work, and the process should exit. Stop returns what could not be
+// done.
 func (h *Host) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	if h.stopped {
@@ -357,7 +355,7 @@ func (h *Host) Stop(ctx context.Context) error {
 			return errors.Join(append(errs, err)...)
 		}
 	}
-	h.system.Shutdown() // the actors stay, and tell whoever comes late that it is over
+	h.system.Shutdown() // the actors stay, to tell latecomers that the host has stopped
 	return errors.Join(errs...)
 }
 
@@ -380,7 +378,7 @@ func (h *Host) Stats() Stats {
 	return s
 }
 
-// drivers lists them in order of name. Its caller holds mu.
+// drivers lists the drivers in order of name. Its caller must hold mu.
 func (h *Host) drivers() (list []*worker) {
 	for _, id := range slices.Sorted(maps.Keys(h.workers)) {
 		list = append(list, h.workers[id])

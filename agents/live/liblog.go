@@ -9,16 +9,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// libraryLog writes what Proto.Actor says into the process's log: only warnings and
-// errors, and each kind at most once a minute for an address, because a peer that cannot
-// be reached or refuses us is tried again for ever.
+// libraryLog writes the messages of Proto.Actor into the process's log: only warnings and
+// errors, and each kind at most once a minute for an address, because connections to a peer
+// that cannot be reached or refuses us are retried forever.
 type libraryLog struct {
 	slog.Handler
 	limiter *logLimiter
 }
 
-// closedByUs is what gRPC says of a connection that this side has closed, as at every
-// orderly end: nothing to tell anybody.
+// closedByUs is what gRPC says of a connection closed by this side, as at every orderly
+// end. It is not worth logging.
 const closedByUs = "the client connection is closing"
 
 func newLibraryLog(l zerolog.Logger) *slog.Logger {

@@ -15,8 +15,8 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// life is one agent in its actor, from Started to the host's end or a failure.
-// The fields of the actor below are touched by it alone.
+// life is one agent in its actor, from Started to the host's end or a failure. The fields
+// below "Of the actor" are used only by the actor.
 type life struct {
 	host    *Host
 	id      agents.ID
@@ -26,15 +26,15 @@ type life struct {
 	count   counters
 	waiting atomic.Int64  // messages in the mailbox
 	begun   atomic.Bool   // it has been handed Started, and takes messages
-	failed  atomic.Bool   // over before the host's
-	set     atomic.Uint64 // alarms so far
+	failed  atomic.Bool   // ended before the host
+	set     atomic.Uint64 // number of alarms set so far
 	ringing atomic.Bool   // a ring is in the mailbox
 
-	held *held // nil: this process alone holds the agent
+	held *held // set if the agent is replicated
 
 	watching sync.Mutex
 	watchers []*watcher
-	ended    error // why there are none any more
+	ended    error // why there are no more watchers
 
 	// Of the actor.
 	agent     agents.Durable
@@ -44,45 +44,47 @@ type life struct {
 	lingering *time.Timer // for the batch
 	alarms    alarms
 	timer     *time.Timer
-	rings     bourse.Time // when the timer is to go off; 0: it does not
-	handled   letter      // the last one, for a panic's report
-	stepping  bool        // the agent has it in hand
+	rings     bourse.Time // when the timer goes off; 0 if it is not set
+	handled   letter      // the last one, for the report of a panic
+	stepping  bool        // the agent is handling it
 	broken    quarantine
 	limiter   logLimiter
-	over      error // nothing is handled any more, and why
+	over      error // if set, nothing is handled any more, for this reason
 }
 
-// What lies in a mailbox, beside *view.
+// What may be in a mailbox, beside *view.
 type (
 	// letter is a message for the agent.
 	letter struct {
 		from agents.ID
 		m    agents.Message
-		room *room // that it takes until it is handled; nil: none but the mailbox's
+		room *room // of which it takes a place until handled; nil: only the mailbox's
 	}
-	// ring says that alarms are due: those among the first so many that were set.
+	// ring says that alarms are due. It is the number of alarms set by then; later ones do
+	// not count.
 	ring uint64
-	// commit stands behind all messages that waited when something was to follow from a
-	// batch, or comes by its timer.
+	// commit comes after all messages that were waiting when something came to depend on a
+	// batch, or by the batch's timer.
 	commit struct{}
 	// halt ends the life.
 	halt struct{ done chan error }
 )
 
-// IgnoreDeadLetterLogging tells Proto.Actor not to log what arrives after the end of an
-// agent.
+// IgnoreDeadLetterLogging tells Proto.Actor not to log messages that arrive after the end
+// of an agent.
 func (*letter) IgnoreDeadLetterLogging() {}
 func (ring) IgnoreDeadLetterLogging()    {}
 func (commit) IgnoreDeadLetterLogging()  {}
 
-// room is a part of the mailboxes of a host for messages of one kind of senders. Of those
-// that it has taken, few lie in a mailbox at a time, and the others wait here until it is
-// their turn: so what other senders say, the agent's own cluster among them, waits behind
-// those few, however much is waiting. It is safe for concurrent use; nil is without bound.
+// room limits the share of a host's mailboxes that the messages of one kind of senders may
+// take. Few of the letters that it has accepted are in a mailbox at a time; the others wait
+// here for their turn. So messages of other senders, such as the agent's own cluster, wait
+// only behind those few, however many there are. It is safe for concurrent use; a nil room
+// has no bound.
 type room struct {
 	mu     sync.Mutex
-	taken  int // places, in mailboxes and here
-	inside int // in mailboxes
+	taken  int // places taken, in mailboxes and here
+	inside int // letters in mailboxes
 	line   []queued
 }
 
@@ -92,10 +94,11 @@ type queued struct {
 	m *letter
 }
 
-// mostInside is how many letters of a room lie in mailboxes at a time. They share a sync.
+// mostInside is how many letters of a room may be in mailboxes at a time. They share a
+// sync.
 const mostInside = 32
 
-// enter takes one place if fewer than most are taken.
+// enter takes a place if fewer than most are taken.
 func (r *room) enter(most int) bool {
 	if r == nil {
 		return true
@@ -109,14 +112,14 @@ func (r *room) enter(most int) bool {
 	return true
 }
 
-// places is how many are taken.
+// places returns how many places are taken.
 func (r *room) places() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.taken
 }
 
-// post puts a letter that has a place into its mailbox when it is its turn.
+// post puts a letter that has a place into its mailbox, now or when its turn comes.
 func (r *room) post(l *life, m *letter) {
 	if r == nil {
 		l.post(m)
@@ -132,7 +135,7 @@ func (r *room) post(l *life, m *letter) {
 	l.post(m)
 }
 
-// leave gives the place of a letter back that was never posted.
+// leave gives back the place of a letter that was never posted.
 func (r *room) leave() {
 	if r == nil {
 		return
@@ -142,7 +145,7 @@ func (r *room) leave() {
 	r.taken--
 }
 
-// handled gives the place of a letter back that was in a mailbox, to the next one.
+// handled gives back the place of a letter that was in a mailbox, and posts the next one.
 func (r *room) handled() {
 	if r == nil {
 		return
@@ -160,7 +163,7 @@ func (r *room) handled() {
 	next.l.post(next.m)
 }
 
-// room takes one place of the mailbox if fewer than most are taken.
+// room takes a place in the mailbox if fewer than most are taken.
 func (l *life) room(most int) bool {
 	if l.waiting.Add(1) > int64(most) || l.failed.Load() {
 		l.waiting.Add(-1)
@@ -170,10 +173,10 @@ func (l *life) room(most int) bool {
 	return true
 }
 
-// post puts something into the mailbox, whatever waits there.
+// post puts something into the mailbox, even if it is full.
 func (l *life) post(m any) { l.host.system.Root.Send(l.pid, m) }
 
-// receive is the actor: one message after the other.
+// receive is the actor. It handles one message after another.
 func (l *life) receive(ctx actor.Context) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -204,7 +207,7 @@ func (l *life) receive(ctx actor.Context) {
 	}
 }
 
-// step hands the agent a message and takes what comes of it.
+// step hands the agent a message and takes the results.
 func (l *life) step(from agents.ID, m agents.Message) {
 	if l.over != nil {
 		l.count.dropped.Add(1)
@@ -252,8 +255,8 @@ func (l *life) ring(upto ring) {
 	l.setTimer()
 }
 
-// setTimer sets the timer for the earliest alarm. One that is due already rings
-// behind all messages that wait now.
+// setTimer sets the timer for the earliest alarm. One that is already due rings after all
+// messages that wait now.
 func (l *life) setTimer() {
 	if l.over != nil || len(l.alarms) == 0 {
 		return
@@ -273,15 +276,15 @@ func (l *life) setTimer() {
 	}
 }
 
-// postRing puts a ring into the mailbox, unless one is there. The timer calls it.
+// postRing puts a ring into the mailbox, unless there is one. The timer calls it.
 func (l *life) postRing() {
 	if l.ringing.CompareAndSwap(false, true) {
 		l.post(ring(l.set.Load()))
 	}
 }
 
-// fail ends the life before the host's: nothing that was not made durable
-// leaves, and no message is handled any more.
+// fail ends the life before the host's. Nothing that is not durable is sent, and no more
+// messages are handled.
 func (l *life) fail(err error) {
 	if l.over != nil {
 		return
@@ -292,7 +295,7 @@ func (l *life) fail(err error) {
 	l.host.fail(l, err)
 }
 
-// end releases what the life holds.
+// end frees what the life holds.
 func (l *life) end(why error) {
 	l.over = why
 	for _, t := range []*time.Timer{l.timer, l.lingering} {
@@ -308,13 +311,13 @@ func (l *life) end(why error) {
 	l.endWatchers(why)
 }
 
-// halt ends the life with the host's.
+// halt ends the life together with the host.
 func (l *life) halt() error {
 	if l.over != nil {
-		return nil // it has failed, and that has been said
+		return nil // it has failed, which was already reported
 	}
 	l.commit()
-	if l.over == nil && l.journal.Since() > 0 && l.begun.Load() { // before, nobody knows of what instant it would be
+	if l.over == nil && l.journal.Since() > 0 && l.begun.Load() { // before it has begun, an image would have no valid time
 		l.image()
 	}
 	if l.over != nil {

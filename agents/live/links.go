@@ -15,8 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// links carries envelopes to and from all other processes: it is the Network of
-// a host.
+// links carries envelopes to and from all other processes. It is the Network of a host.
 type links struct {
 	lane      carrier
 	directory *Directory
@@ -26,13 +25,13 @@ type links struct {
 
 	mu    sync.RWMutex
 	to    map[agents.ID]*link
-	aside map[place]*link // for answers to where the peer is not meant to be
+	aside map[place]*link // for answers to a process other than the one in use
 	from  map[agents.ID]*callers
 
-	ackTimer *time.Timer // wakes who acknowledges
+	ackTimer *time.Timer // wakes the sender of acknowledgements
 	ackSet   bool
 
-	clock *clocks // who is asked what time it is, and what others are answered; nil: nobody
+	clock *clocks // asks and answers what time it is; nil: neither
 
 	wake chan struct{} // an acknowledgement is due
 	done chan struct{}
@@ -49,17 +48,17 @@ type place struct {
 	addr string
 }
 
-// LinkStats is what the links of a node have counted. Counts only grow.
+// LinkStats are the counters of a node's links. Counts only grow.
 type LinkStats struct {
 	Sent    uint64 // envelopes handed over for sending
-	Unknown uint64 // of them: to an agent that gossip does not know or has seen fail: dropped at once
+	Unknown uint64 // of those: to an agent unknown to gossip or seen to fail: dropped at once
 	Large   uint64 // above wire.MaxMessage: dropped
 	Full    uint64 // too many waiting for that peer: dropped
-	Lost    uint64 // given up under way or waiting: the peer was silent, gone or another life
+	Lost    uint64 // given up under way or waiting: the peer was silent, gone or a new life
 	Taken   uint64 // envelopes from others that the host has taken
-	Refused uint64 // that it has not, its mailbox being full or the addressee nobody's: not acknowledged
-	Acks    uint64 // acknowledgements that have come
-	Stray   uint64 // messages that are neither a parcel nor an acknowledgement
+	Refused uint64 // envelopes it did not take, as the mailbox was full or the addressee unknown: not acknowledged
+	Acks    uint64 // acknowledgements received
+	Stray   uint64 // messages that are neither parcel nor acknowledgement
 	Peers   []PeerStats
 }
 
@@ -70,7 +69,7 @@ type PeerStats struct {
 	Waiting  int // at most 4096
 }
 
-// newLinks makes links without a carrier, which is set before the first use.
+// newLinks makes links without a carrier, which must be set before the first use.
 func newLinks(d *Directory, deliver func(*wire.Envelope) bool, l zerolog.Logger) *links {
 	n := &links{directory: d, deliver: deliver, log: l, to: map[agents.ID]*link{}, aside: map[place]*link{}, from: map[agents.ID]*callers{},
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
@@ -85,8 +84,8 @@ func (n *links) start(lane carrier) {
 	n.ends.Go(n.watch)
 }
 
-// Send hands over an envelope for another process. It never blocks: what cannot be sent
-// is dropped and counted, and logged at most once a minute for each cause and peer.
+// Send hands over an envelope for another process. It never blocks: what cannot be sent is
+// dropped, counted, and logged at most once a minute for each cause and peer.
 func (n *links) Send(to agents.ID, e *wire.Envelope) {
 	n.count.sent.Add(1)
 	now := time.Now()
@@ -123,8 +122,8 @@ func (n *links) hand(l *link, m Member, e *wire.Envelope, size int, now time.Tim
 	}
 }
 
-// find returns where an agent is, as gossip says, or else as the agent itself
-// has said lately.
+// find returns where an agent is, according to gossip or else to what the agent itself has
+// sent lately.
 func (n *links) find(id agents.ID, now time.Time) (Member, bool) {
 	if m, known := n.directory.Find(id); known {
 		return m, true
@@ -139,8 +138,8 @@ func (n *links) find(id agents.ID, now time.Time) (Member, bool) {
 	return Member{}, false
 }
 
-// askers returns where the processes of an agent are that have asked about
-// something, if several of its name are about.
+// askers returns where the processes of an agent are that have asked about something, if
+// there are several of its name.
 func (n *links) askers(of agents.ID, trace string, now time.Time) []string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -174,8 +173,7 @@ func (n *links) link(to agents.ID) *link {
 	return l
 }
 
-// beside returns the link for answers to a process that is not where its agent is
-// meant to be.
+// beside returns the link for answers to a process other than the one in use for its agent.
 func (n *links) beside(p place) *link {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -187,7 +185,7 @@ func (n *links) beside(p place) *link {
 	return l
 }
 
-// receive takes what the carrier brings.
+// receive handles a message from the carrier.
 func (n *links) receive(message proto.Message) {
 	switch m := message.(type) {
 	case *wire.Parcel:
@@ -221,7 +219,7 @@ func (n *links) parcel(p *wire.Parcel) {
 	n.took(from, p)
 }
 
-// acknowledgeSoon has the sender of acknowledgements look now.
+// acknowledgeSoon wakes the sender of acknowledgements.
 func (n *links) acknowledgeSoon() {
 	select {
 	case n.wake <- struct{}{}:
@@ -247,13 +245,13 @@ func (n *links) watch() {
 	}
 }
 
-// living reports whether a process of an agent has been heard lately.
+// living reports whether a process of an agent has been heard from lately.
 func (n *links) living(p place, now time.Time) bool {
 	c := n.from[p.of]
 	return c != nil && slices.ContainsFunc(c.list, func(s *caller) bool { return s.addr == p.addr && s.lives(now) })
 }
 
-// endAside ends the links for answers to places of which over is true.
+// endAside ends the links for answers to places for which over is true.
 func (n *links) endAside(over func(place) bool) {
 	var list []*link
 	n.mu.Lock()
@@ -269,7 +267,7 @@ func (n *links) endAside(over func(place) bool) {
 	}
 }
 
-// broken is told by the carrier that a connection has broken.
+// broken handles the carrier's report that a connection has broken.
 func (n *links) broken(addr string) {
 	n.acknowledgeAgain(addr, time.Now())
 	for _, l := range n.all() {
@@ -287,8 +285,8 @@ func (n *links) gaveUp(l *link, lost int, why string) {
 	}
 }
 
-// gone ends the link to an agent that gossip no longer knows. Its reply addresses are
-// kept: gossip may be wrong, and the agent is answered if it speaks again.
+// gone ends the link to an agent that gossip no longer knows. Its reply addresses are kept:
+// gossip may be wrong, and the agent is answered if it speaks again.
 func (n *links) gone(id agents.ID) {
 	n.mu.Lock()
 	l := n.to[id]
@@ -304,7 +302,7 @@ func (n *links) gone(id agents.ID) {
 	}
 }
 
-// moved has the link to an agent begin anew with another life of it.
+// moved starts a new session with another life of an agent.
 func (n *links) moved(m Member) {
 	n.mu.RLock()
 	l := n.to[m.Agent]
@@ -315,15 +313,15 @@ func (n *links) moved(m Member) {
 	}
 }
 
-// stop ends the work of the links, not the carrier's.
+// stop stops the links, but not the carrier.
 func (n *links) stop() {
 	close(n.done)
 	n.ackTimer.Stop()
 	n.ends.Wait()
 }
 
-// of returns the link that a session is of, nil if it is over. Who knows the
-// session, a number of 64 random bits, has been sent something in it.
+// of returns the link of a session, or nil if the session is over. Session numbers are 64
+// random bits, so a peer that knows one has been sent something in that session.
 func (n *links) of(session uint64) *link {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -358,13 +356,13 @@ func (n *links) stats() LinkStats {
 	return s
 }
 
-// logLimiter lets one line of each kind through a minute.
+// logLimiter lets one line of each kind through in a minute.
 type logLimiter struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// limitedKinds bounds how many kinds are remembered; at the bound all are forgotten.
+// limitedKinds bounds how many kinds are remembered. At the bound all are forgotten.
 const limitedKinds = 4096
 
 func (s *logLimiter) allow(kind string, now time.Time) bool {

@@ -11,21 +11,21 @@ import (
 
 // Network carries messages to agents of other processes.
 type Network interface {
-	// Send hands an envelope over. It must not block: at its bounds it drops and
-	// counts, for the protocol repeats what matters.
+	// Send hands an envelope over. It must not block: at its bounds it drops and counts,
+	// since the protocol repeats what matters.
 	Send(to agents.ID, e *wire.Envelope)
 }
 
-// Connect says who carries messages to agents of other processes. Without one
-// they are dropped and counted.
+// Connect sets the network to agents of other processes. Without one, messages to them are
+// dropped and counted.
 func (h *Host) Connect(n Network) {
 	h.mu.Lock()
 	h.network = n
 	h.mu.Unlock()
 }
 
-// Tell sends a message to an agent, of this process or another. An error says
-// that it was not taken; that it was taken is no promise that it arrives.
+// Tell sends a message to an agent of this process or another. An error says that the
+// message was not taken. Without one, it may still be lost on its way.
 func (h *Host) Tell(from, to agents.ID, m agents.Message) error {
 	l, err := h.taker(to)
 	if err == nil {
@@ -40,13 +40,13 @@ func (h *Host) Tell(from, to agents.ID, m agents.Message) error {
 	return h.wire(n, from, to, m)
 }
 
-// taker is whoever takes messages in this process: an agent, or a driver.
+// taker takes messages in this process: an agent, or a driver.
 type taker interface {
-	// hand has it take a message, unless as many as most wait there.
+	// hand makes it take a message, unless most messages or more wait there.
 	hand(from agents.ID, m agents.Message, most int) error
 }
 
-// taker returns who takes the messages to an address.
+// taker returns the taker of messages to an address.
 func (h *Host) taker(to agents.ID) (taker, error) {
 	h.mu.RLock()
 	w, stopped := h.workers[to], h.stopped
@@ -75,8 +75,8 @@ func (l *life) hand(from agents.ID, m agents.Message, most int) error {
 	return fmt.Errorf("%s: %w", l.id, ErrFull)
 }
 
-// send carries what an agent of this host sends: to an asker, another agent
-// here, or the network.
+// send carries what an agent of this host sends: to an asker, to another agent here, or to
+// the network.
 func (h *Host) send(from, to agents.ID, m agents.Message) {
 	if strings.Contains(string(to), askMark) {
 		h.reply(to, m)
@@ -113,14 +113,14 @@ func (h *Host) wire(n Network, from, to agents.ID, m agents.Message) error {
 	return nil
 }
 
-// Deliver takes what comes from the network. Only kinds that the wire knows and
-// that agents of the addressee's role take from others are handed on; all else
-// is counted. It reports false where the agent's mailbox is full, it has not
-// begun, or the host stops: nobody has taken the envelope then, and the sender may
-// be held back.
+// Deliver takes an envelope from the network. It hands on only kinds that the wire format
+// knows and that agents of the addressee's role take from others; all else is counted and
+// dropped. It reports false if the agent's mailbox is full, the host has not begun, or it
+// is stopping. The envelope was then not taken, and the sender may be held back.
 func (h *Host) Deliver(e *wire.Envelope) (taken bool) { return h.deliver(e, nil, 0) }
 
-// deliver is Deliver of those of whom at most so many messages may wait.
+// deliver is Deliver for senders that share a room, of whose messages at most most may
+// wait.
 func (h *Host) deliver(e *wire.Envelope, of *room, most int) (taken bool) {
 	h.dropped.in.Add(1)
 	m, err := decode(e)
@@ -163,8 +163,8 @@ func (h *Host) deliver(e *wire.Envelope, of *room, most int) (taken bool) {
 	return true
 }
 
-// decode reads an envelope. A panic over one that cannot be read ends nothing, because
-// no agent has been handed it yet.
+// decode reads an envelope. A panic on one that cannot be read does no harm, because no
+// agent has seen it yet.
 func decode(e *wire.Envelope) (m agents.Message, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -174,13 +174,13 @@ func decode(e *wire.Envelope) (m agents.Message, err error) {
 	return wire.Decode(e)
 }
 
-// askMark stands between an asker's name and what makes its address new.
+// askMark separates an asker's name from what makes its address unique.
 const askMark = "#"
 
-// ask is a question that waits for its answer.
+// ask is a question waiting for its answer.
 type ask struct {
 	of    agents.ID
-	reply chan answer // of one
+	reply chan answer // buffer of one
 }
 
 type answer struct {
@@ -188,11 +188,10 @@ type answer struct {
 	err error
 }
 
-// Ask hands an agent or a driver of this process a message and waits for the first message
-// that it sends back to the asker, which is durable then, or for ctx. Each call
-// asks from an address of its own, "user:ana#1f2e.17"; an answer that comes
-// after ctx is done is dropped, though what it says holds: whoever needs to
-// know must ask again.
+// Ask hands a message to an agent or a driver of this process, and waits for the first
+// message sent back to the asker, or for ctx. An agent's answer is durable by then. Each
+// call asks from an address of its own, such as "user:ana#1f2e.17". An answer after the end
+// of ctx is dropped, though what it says holds: a caller that needs to know must ask again.
 func (h *Host) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error) {
 	l, err := h.taker(to)
 	if err != nil {
@@ -240,7 +239,7 @@ func (h *Host) forget(id agents.ID) {
 	h.asking.Unlock()
 }
 
-// reply hands an asker its answer, the first one.
+// reply gives an asker its answer. Only the first one counts.
 func (h *Host) reply(to agents.ID, m agents.Message) {
 	h.asking.Lock()
 	a := h.asks[to]
@@ -253,7 +252,7 @@ func (h *Host) reply(to agents.ID, m agents.Message) {
 	a.reply <- answer{m: m}
 }
 
-// endAsks ends the questions to an agent.
+// endAsks ends the waiting questions to an agent.
 func (h *Host) endAsks(of agents.ID, why error) {
 	h.asking.Lock()
 	defer h.asking.Unlock()
@@ -265,7 +264,7 @@ func (h *Host) endAsks(of agents.ID, why error) {
 	}
 }
 
-// endAllAsks ends all questions, those to come too.
+// endAllAsks ends all questions, including later ones.
 func (h *Host) endAllAsks() {
 	h.asking.Lock()
 	defer h.asking.Unlock()
