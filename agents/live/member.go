@@ -12,39 +12,39 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Member is what a process tells all others of itself by gossip. It is a hint: anybody
-// with the gossip key can put anything into it. Certificates decide who a process is,
-// and the nonces of the protocol which of two lives of an agent is the present one.
+// Member is what a process tells all others about itself by gossip. It is a hint: anyone
+// with the gossip key can put anything into it. Certificates decide who a process is, and
+// the nonces of the protocol which of two lives of an agent is current.
 type Member struct {
 	Agent   agents.ID // the agent it hosts: "site:north" or "broker:vo1"
-	Address string    // host:port at which it takes messages
-	Life    uint64    // its incarnation, Unix milliseconds of its start: the greater is the present one
-	Oldest  uint32    // the oldest and the newest version of the wire that it understands
+	Address string    // host:port for messages
+	Life    uint64    // its incarnation, Unix milliseconds of its start: the greatest is current
+	Oldest  uint32    // oldest and newest version of the wire format that it understands
 	Version uint32
-	Term    uint64 // of several processes that hold the agent: since when this one leads them; the greater is the present one
-	Digest  uint64 // of its profile and prices: says that they have changed, not how
+	Term    uint64 // if the agent is replicated: the term in which this process leads; the greatest is current
+	Digest  uint64 // of its profile and prices: shows that they have changed, not how
 	Flags   Flags
 }
 
-// Flags is what an agent asks others to know before they ask it for anything.
+// Flags are what others must know about an agent before they ask it for anything.
 type Flags uint8
 
 const (
-	Leaving Flags = 1 // on its way out: to be asked for nothing new
-	Waiting Flags = 8 // it has not begun: it compares its clock with others', or another process leads its agent; 2 and 4 have never been set
+	Leaving Flags = 1 // about to leave: must not be asked for anything new
+	Waiting Flags = 8 // not begun: it is comparing clocks, or another process leads its agent; 2 and 4 were never used
 )
 
-// metaMax is the most bytes that gossip carries for a member.
+// metaMax is the most bytes of metadata that gossip carries for a member.
 const metaMax = 512
 
-// metaFormat is the first byte of a member's metadata. Fields are only ever
-// appended, and a reader leaves alone what stands after those that it knows; a
-// change beyond that takes another byte.
+// metaFormat is the first byte of a member's metadata. Fields are only ever appended, and
+// readers ignore what follows the fields they know. Any other change needs another first
+// byte.
 const metaFormat = 1
 
-// node is the name of a life of an agent in gossip. Every life has its own, so that a
+// node returns the name of an agent's life in gossip. Every life has its own, so that a
 // restarted agent, even at another address, need not wait until gossip has declared the
-// life before it dead.
+// previous life dead.
 func (m Member) node() string { return string(m.Agent) + "#" + strconv.FormatUint(m.Life, 36) }
 
 // encode returns the metadata, at most metaMax bytes.
@@ -91,7 +91,7 @@ func decodeMember(node string, meta []byte) (Member, error) {
 	return m, m.check()
 }
 
-// check refuses a member that no agent can be reached by.
+// check refuses a member through which no agent can be reached.
 func (m Member) check() error {
 	if err := checkAgent(m.Agent); err != nil {
 		return err
@@ -109,8 +109,8 @@ func (m Member) check() error {
 // nameMax is the most bytes of an agent's address.
 const nameMax = 128
 
-// checkAgent refuses what is not the address of an agent that has a process of
-// its own: a site or a broker.
+// checkAgent refuses anything but the address of an agent with its own process: a site or a
+// broker.
 func checkAgent(id agents.ID) error {
 	role, name, _ := strings.Cut(string(id), ":")
 	if role != "site" && role != "broker" || name == "" || len(id) > nameMax {
@@ -121,10 +121,10 @@ func checkAgent(id agents.ID) error {
 			return errors.New("agent " + strconv.Quote(string(id)) + " has a space or a # in its name")
 		}
 	}
-	return bourse.CheckText(name) // it is shown to people
+	return bourse.CheckText(name) // it is displayed to users
 }
 
-// metaReader takes numbers and texts from metadata; bad once they run out.
+// metaReader takes numbers and texts from metadata. It sets bad when they run out.
 type metaReader struct {
 	b   []byte
 	bad bool

@@ -9,19 +9,19 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// What a node hears of others by gossip, and what it tells its broker of that.
+// What a node hears from gossip about others, and what it tells its broker about that.
 
-// directoryID is the sender of what a broker is told of sites.
+// directoryID is the sender of messages to a broker about sites.
 const directoryID agents.ID = "directory"
 
-// hear takes a piece of gossip about one node.
+// hear handles a piece of gossip about one node.
 func (n *Node) hear(node string, meta []byte, alive bool) {
 	m, err := decodeMember(node, meta)
 	if err != nil {
 		n.mu.Lock()
 		n.count.garbage++
 		n.mu.Unlock()
-		if n.limiter.allow("garbage", time.Now()) { // whoever makes node names up is limited too
+		if n.limiter.allow("garbage", time.Now()) { // the limit is common to all nodes, since names can be made up
 			n.opt.Log.Warn().Str("node", node).Err(err).Msg("gossip that cannot be read is ignored")
 		}
 		return
@@ -33,7 +33,7 @@ func (n *Node) hear(node string, meta []byte, alive bool) {
 	}
 }
 
-// believe takes a piece of gossip that may be true.
+// believe handles a piece of gossip that may be true.
 func (n *Node) believe(m Member, alive bool) {
 	_, before := n.directory.Find(m.Agent)
 	change := n.directory.hear(m, alive)
@@ -57,7 +57,7 @@ func (n *Node) believe(m Member, alive bool) {
 	}
 }
 
-// warn logs that several living processes have one name. After a restart there are two,
+// warn logs that several living processes have one name. After a restart there are two
 // until the old life is found to have failed.
 func (n *Node) warn(m Member, alive bool) {
 	if !alive || n.directory.rivals(m.Agent) < 2 {
@@ -77,8 +77,8 @@ func (n *Node) warn(m Member, alive bool) {
 		Msg("another process goes by the name of this agent: unless it is this one's earlier life, stop one of the two; the later one gets the messages")
 }
 
-// tell tells the broker of this process something about a site. What the broker has no
-// room for is kept in pending.
+// tell tells the broker of this process something about a site. If the broker has no room,
+// it is kept in pending.
 func (n *Node) tell(site agents.ID, m agents.Message) {
 	if !strings.HasPrefix(string(n.opt.Name), "broker:") || !strings.HasPrefix(string(site), "site:") {
 		return
@@ -93,11 +93,11 @@ func (n *Node) tell(site agents.ID, m agents.Message) {
 	}
 }
 
-// reminder is how often a broker is told again what it had no room for.
+// reminder is the interval at which a broker is told again what it had no room for.
 const reminder = 250 * time.Millisecond
 
-// settled is how long gossip may take to tell of a site that a broker knows from an
-// earlier life: until the news has spread and a newcomer has found the others.
+// settled returns how long gossip may take to report a site that a broker knows from an
+// earlier life: until news has spread and a newcomer has found the others.
 func (o GossipOptions) settled() time.Duration {
 	if o.Profile == "fast" {
 		return 2 * time.Second
@@ -134,7 +134,7 @@ func (n *Node) remind() {
 	}
 }
 
-// tellPending tells the broker what it had no room for, for each site the latest.
+// tellPending tells the broker what it had no room for, the latest for each site.
 func (n *Node) tellPending() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -17,38 +17,38 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// NodeOptions says under which name and where a process takes part in a federation.
+// NodeOptions say how a process takes part in a federation.
 type NodeOptions struct {
-	Name      agents.ID // the one agent that others know this process by: "site:north", "broker:vo1"
-	Host      Local     // holds that agent already
+	Name      agents.ID // the one agent by which others know this process: "site:north", "broker:vo1"
+	Host      Local     // must hold that agent already
 	Listen    string    // host:port for messages; port 0: a free one
 	Advertise string    // host:port at which others reach it; "": as it listens
 	Transport Transport // credentials and guard
-	Plain     bool      // no encryption: of messages without a Transport, of gossip without keys; on loopback only
+	Plain     bool      // allows messages without a Transport and gossip without keys; on loopback only
 	Gossip    GossipOptions
 
-	// Known are the sites that a broker knows from an earlier life. Those that gossip
-	// does not mention for a while are reported to have left.
+	// Known are the sites that a broker knows from an earlier life. Those that gossip does
+	// not mention for a while are reported as having left.
 	Known []agents.ID
-	// Begins, where there is one, is the host, whose agents wait for Begin until its
-	// clock has been compared with those of others.
+	// Begins, if set, is the host. Its agents wait for Begin until its clock has been
+	// compared with others.
 	Begins *Host
-	// Held says that several processes hold the agent: this one is not asked for anything
-	// before Lead, and others under its name are no rivals.
+	// Held says that the agent is replicated: this process gets no requests before Lead,
+	// and others under its name are not rivals.
 	Held bool
-	Life uint64 // tells this life from those before; 0: the present Unix milliseconds
+	Life uint64 // distinguishes this life from earlier ones; 0: the present Unix milliseconds
 	Log  zerolog.Logger
 
-	network network // in place of sockets; Plain and addresses may be left out
+	network network // for tests, in place of sockets; Plain and addresses may be left out
 }
 
-// network is what a test has in place of sockets.
+// network replaces sockets in tests.
 type network interface {
 	carrier(listen string, self Member, take func(proto.Message)) (carrier, error)
 	gossip(listen string) (memberlist.Transport, error)
 }
 
-// Local is what a node needs of a Host.
+// Local is what a node needs from a Host.
 type Local interface {
 	Connect(Network)
 	Deliver(*wire.Envelope) (taken bool)
@@ -56,8 +56,8 @@ type Local interface {
 	Stop(context.Context) error
 }
 
-// Node is a process in a federation: a host, the links to other processes and
-// the gossip that says where those are.
+// Node is a process in a federation: a host, the links to other processes and the gossip
+// that says where those are.
 type Node struct {
 	opt       NodeOptions
 	directory *Directory
@@ -68,15 +68,15 @@ type Node struct {
 
 	mu      sync.Mutex
 	self    Member
-	claims  map[string]*claim            // by gossip's name of the node: not believed yet
-	pending map[agents.ID]agents.Message // by site: what the broker must still be told of it
+	claims  map[string]*claim            // by node name in gossip: lives not believed yet
+	pending map[agents.ID]agents.Message // by site: what the broker must still be told
 	seen    map[agents.ID]bool           // sites heard of since the start
 	begun   time.Time
 
-	word   sync.Mutex      // held while a piece of gossip is taken
+	word   sync.Mutex      // held while a piece of gossip is handled
 	base   context.Context // of calls
 	hangUp context.CancelFunc
-	calls  chan struct{} // as many as may be under way
+	calls  chan struct{} // limits the calls under way
 	later  chan Member   // a later process of this agent
 
 	done    chan struct{}
@@ -86,23 +86,22 @@ type Node struct {
 	limiter logLimiter
 }
 
-// NodeStats is what a node has counted. Counts only grow.
+// NodeStats are the counters of a node. Counts only grow.
 type NodeStats struct {
 	Links   LinkStats
-	Members int    // agents that gossip knows to be alive, this one too
-	Garbage uint64 // pieces of gossip that could not be read, or of nodes beyond the bound
-	Rivals  uint64 // times that another living process was heard of under this agent's name
-	Doubted uint64 // times that nobody could be called where gossip told of a life
-	Health  int    // gossip's opinion of this process, 0 the best: higher, it is too slow to answer in time
-	Breaks  uint64 // connections to others that have ended, a few for each peer that went
-	Dead    uint64 // messages that the remote could not get rid of
+	Members int    // agents that gossip knows to be alive, including this one
+	Garbage uint64 // pieces of gossip that could not be read, or about nodes beyond the bound
+	Rivals  uint64 // times that gossip reported another living process under this agent's name
+	Doubted uint64 // times that nothing answered where gossip placed a life
+	Health  int    // gossip's rating of this process: 0 is best, higher means too slow to answer in time
+	Breaks  uint64 // connections to others that have ended, a few for each peer that went away
+	Dead    uint64 // messages that the remote could not deliver
 
-	Complaints map[GossipCause]uint64 // of gossip, such as packets under another key
+	Complaints map[GossipCause]uint64 // from gossip, such as packets under another key
 }
 
-// StartNode makes the host's agent known to others, who need not be there yet,
-// and connects it to them. It fails on options that cannot work and on addresses
-// that are taken.
+// StartNode announces the host's agent to others, who need not be there yet, and connects
+// it to them. It fails on invalid options and on addresses that are taken.
 func StartNode(o NodeOptions) (*Node, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 	return n, nil
 }
 
-// check refuses options that cannot work.
+// check refuses invalid options.
 func (o *NodeOptions) check() error {
 	if err := checkAgent(o.Name); err != nil {
 		return err
@@ -155,7 +154,7 @@ func (o *NodeOptions) check() error {
 	return nil
 }
 
-// loopback reports whether an address is of this machine only.
+// loopback reports whether an address is reachable only from this machine.
 func loopback(address string) bool {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	return err == nil && a.IP.IsLoopback()
@@ -205,14 +204,14 @@ func (n *Node) join() (err error) {
 	return err
 }
 
-// Address is where others send messages to.
+// Address returns where others send messages.
 func (n *Node) Address() string { return n.lane.address() }
 
-// Gossip is where others reach this process's gossip: a seed for them.
+// Gossip returns where others reach this process's gossip: a seed for them.
 func (n *Node) Gossip() string { return n.gossip.address() }
 
-// announce tells all others of a change of this member. It waits at most a second
-// for one of them to have heard; gossip goes on either way.
+// announce tells all others about a change of this member. It waits at most a second for
+// one of them to hear it; gossip continues either way.
 func (n *Node) announce(change func(*Member)) error {
 	n.mu.Lock()
 	change(&n.self)
@@ -224,9 +223,9 @@ func (n *Node) announce(change func(*Member)) error {
 	return n.gossip.announce(meta, time.Second)
 }
 
-// Lead says whether this process leads those that hold its agent, and since which term:
-// others then ask it, and it tells the agent which sites are there. known are those that
-// the agent counts on from before.
+// Lead sets whether this process leads the replicas of its agent, and since which term. If
+// it does, others send it requests, and it tells the agent which sites there are. known are
+// the sites that the agent expects from before.
 func (n *Node) Lead(term uint64, yes bool, known []agents.ID) error {
 	if yes {
 		n.tellAll(known)
@@ -239,8 +238,8 @@ func (n *Node) Lead(term uint64, yes bool, known []agents.ID) error {
 	})
 }
 
-// tellAll tells the broker which sites are there, and which of those that it knows are
-// not, once gossip has had the time to hear of them.
+// tellAll tells the broker which sites there are and, once gossip has had time to hear of
+// them, which known ones are missing.
 func (n *Node) tellAll(known []agents.ID) {
 	n.mu.Lock()
 	n.opt.Known = known
@@ -258,9 +257,9 @@ func (n *Node) tellAll(known []agents.ID) {
 	}
 }
 
-// Leave says that this process is leaving, has the host's agents finish what
-// they have begun, says goodbye and shuts down. What was acknowledged is in the
-// journals; what others have sent meanwhile they repeat to the next life.
+// Leave announces that this process is leaving, lets the host's agents finish what they
+// have begun, says goodbye and shuts down. What was acknowledged is in the journals. Others
+// repeat to the next life what they have sent in the meantime.
 func (n *Node) Leave(ctx context.Context) error {
 	if n.stopped.Swap(true) {
 		return errors.New("the node has stopped already, or is about to")
@@ -273,8 +272,8 @@ func (n *Node) Leave(ctx context.Context) error {
 	return err
 }
 
-// Close shuts down without saying goodbye: the others will find this process to have
-// failed. The host is left alone. It does nothing if the node is leaving.
+// Close shuts down without saying goodbye: to others this process will appear to have
+// failed. It does not stop the host. It does nothing if the node is leaving.
 func (n *Node) Close() {
 	if !n.stopped.Swap(true) {
 		n.end(n.gossip.stop)
@@ -283,7 +282,7 @@ func (n *Node) Close() {
 
 func (n *Node) end(gossip func() error) {
 	n.mu.Lock()
-	n.claims = nil // nobody is called any more
+	n.claims = nil // no more calls
 	n.mu.Unlock()
 	close(n.done)
 	n.hangUp()
@@ -295,10 +294,10 @@ func (n *Node) end(gossip func() error) {
 	n.lane.close()
 }
 
-// Members are the agents that the node has heard of, in order of name.
+// Members returns the agents that the node has heard of, in order of name.
 func (n *Node) Members() []Member { return n.directory.Members() }
 
-// Stats returns what the node has counted.
+// Stats returns the node's counters.
 func (n *Node) Stats() NodeStats {
 	n.mu.Lock()
 	s := NodeStats{Garbage: n.count.garbage, Rivals: n.count.rivals, Doubted: n.count.doubted}

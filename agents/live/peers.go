@@ -13,20 +13,20 @@ import (
 
 // PeersOptions say where the other replicas of an agent are.
 type PeersOptions struct {
-	Self      agents.ID            // this replica, which the host holds already
+	Self      agents.ID            // this replica, which the host must hold already
 	Others    map[agents.ID]string // by replica, host:port
 	Host      *Host
-	Listen    string // host:port for the other replicas alone
+	Listen    string // host:port for the other replicas only
 	Advertise string // host:port at which they reach it; "": as it listens
-	Guard     *Guard // as NewReplicaGuard returns it; nil: plain text
+	Guard     *Guard // from NewReplicaGuard; nil: plain text
 	Plain     bool   // no encryption; on loopback only
 	Log       zerolog.Logger
 }
 
-// Peers carries messages between the replicas of one agent, apart from all that goes
-// between brokers and sites: it has a listener, links and a guard of its own, and knows by
-// its configuration who is where, and of members that came later by what the group has on
-// record.
+// Peers carries messages between the replicas of one agent, separate from all traffic
+// between brokers and sites. It has its own listener, links and guard. It knows from its
+// configuration where each replica is, and from the group's records where later members
+// are.
 type Peers struct {
 	opt       PeersOptions
 	guard     *Guard
@@ -60,12 +60,12 @@ func StartPeers(o PeersOptions) (*Peers, error) {
 	return p, nil
 }
 
-// isAt notes where a replica is.
+// isAt records where a replica is.
 func (p *Peers) isAt(id agents.ID, address string) {
 	p.directory.hear(Member{Agent: id, Address: address, Life: 1, Oldest: wire.Oldest, Version: wire.Version}, true)
 }
 
-// know takes in where members are that the configuration does not name.
+// know records where members are that the configuration does not name.
 func (p *Peers) know(list []bourse.ReplicaMember) {
 	for _, m := range list {
 		id := agents.ID(m.Address)
@@ -80,10 +80,10 @@ func (p *Peers) know(list []bourse.ReplicaMember) {
 	}
 }
 
-// Address is where other replicas reach this one.
+// Address returns where other replicas reach this one.
 func (p *Peers) Address() string { return p.lane.address() }
 
-// Stats returns what the links have counted.
+// Stats returns the counters of the links.
 func (p *Peers) Stats() LinkStats { return p.links.stats() }
 
 // Close ends all links.

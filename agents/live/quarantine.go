@@ -14,44 +14,43 @@ import (
 )
 
 // A panic in the middle of a step leaves an undefined state, so the process ends and its
-// next life replays. The sender of the message that the agent panicked over repeats it to
-// that life, as the protocol demands. So that it does not end every life, each panic is
-// recorded beside the journal, and a message that two lives have panicked over at the
-// same place is not handed to the agent again (docs/decisions/0017).
+// next life replays the journal. The protocol makes the sender repeat the message that
+// caused the panic to that life. So that it does not end every life, each panic is recorded
+// beside the journal, and a message on which two lives have panicked at the same place is
+// not handed to the agent again (docs/decisions/0017).
 
-// quarantineFile is where the panics of an agent are written down, in the folder
-// of its journal.
+// quarantineFile records the panics of an agent, in the folder of its journal.
 const quarantineFile = "panics.json"
 
 // Bounds of the quarantine.
 const (
-	maxFailures = 256         // panics that are remembered; at the bound the oldest is forgotten
-	failsAt     = 2           // lives that panic over a message at one place before it is refused
-	widensAt    = 4           // messages of one sender and kind at one place, before all of them are
-	refusedFor  = bourse.Hour // since the last panic: a message may fail for what has passed since
+	maxFailures = 256         // panics remembered; at the bound the oldest is forgotten
+	failsAt     = 2           // lives that panic on a message at one place before it is refused
+	widensAt    = 4           // panicking messages of one sender and kind at one place before all such are refused
+	refusedFor  = bourse.Hour // time since the last panic until a message is tried again, as its cause may have passed
 )
 
-// failure is a message that the agent has panicked over. Messages of one sender
-// and kind about one thing, a leg or a job, count as the same: what is repeated
-// may differ in numbers that count repeats.
+// failure is a message on which the agent has panicked. Messages of one sender and kind
+// about one thing, a leg or a job, count as the same, since a repeat may contain other
+// numbers.
 type failure struct {
 	From  agents.ID   `json:"from"`
 	Kind  string      `json:"kind"`
-	About string      `json:"about,omitempty"` // what agents.Trace says
+	About string      `json:"about,omitempty"` // from agents.Trace
 	Place string      `json:"place"`           // the function, file and line that panicked
 	What  string      `json:"what"`
-	Count int         `json:"count"` // lives that it has ended there
+	Count int         `json:"count"` // lives ended by it there
 	At    bourse.Time `json:"at"`    // the last time
 }
 
-// quarantine is what an agent has panicked over, the latest last.
+// quarantine is what an agent has panicked on, the latest last.
 type quarantine struct {
 	disk     journal.Disk
 	failures []failure
 }
 
-// load reads what earlier lives have recorded. It leaves out what cannot be read: at
-// worst one more life ends, whereas an error here would let none begin.
+// load reads the records of earlier lives. It skips what cannot be read: at worst that
+// costs one more life, whereas an error here would prevent all.
 func (q *quarantine) load(disk journal.Disk) error {
 	q.disk = disk
 	names, err := disk.Names()
@@ -70,22 +69,21 @@ func (q *quarantine) load(disk journal.Disk) error {
 	return nil
 }
 
-// trim forgets the oldest beyond the bound.
+// trim forgets the oldest records beyond the bound.
 func (q *quarantine) trim() {
 	if over := len(q.failures) - maxFailures; over > 0 {
 		q.failures = slices.Delete(q.failures, 0, over)
 	}
 }
 
-// sender is whom a message is from: askers have an address of their own for each
-// question.
+// sender returns whom a message is from. Askers have a separate address for each question.
 func sender(from agents.ID) agents.ID {
 	name, _, _ := strings.Cut(string(from), askMark)
 	return agents.ID(name)
 }
 
-// holds returns the place where the agent has panicked over such a message, and
-// would again; "" if it is to be handed over.
+// holds returns the place where the agent has panicked on such a message, and would again;
+// "" if the message may be handed over.
 func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) string {
 	if len(q.failures) == 0 {
 		return ""
@@ -105,7 +103,7 @@ func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) st
 	return ""
 }
 
-// add writes a panic down, durably, before the process ends.
+// add records a panic durably, before the process ends.
 func (q *quarantine) add(now bourse.Time, from agents.ID, m agents.Message, place, what string) error {
 	f := failure{From: sender(from), Kind: m.Kind(), About: agents.Trace(m), Place: place, What: what, Count: 1, At: now}
 	const most = 1000 // bytes of words
@@ -121,7 +119,7 @@ func (q *quarantine) add(now bourse.Time, from agents.ID, m agents.Message, plac
 	return q.write()
 }
 
-// write writes the file anew, beside its place first.
+// write writes the file anew: first beside its place, then over it.
 func (q *quarantine) write() error {
 	const beside = quarantineFile + ".new"
 	text, err := json.Marshal(q.failures)
@@ -130,7 +128,7 @@ func (q *quarantine) write() error {
 	}
 	if names, err := q.disk.Names(); err != nil {
 		return err
-	} else if slices.Contains(names, beside) { // a crash has left it
+	} else if slices.Contains(names, beside) { // left over from a crash
 		if err := q.disk.Remove(beside); err != nil {
 			return err
 		}
@@ -147,8 +145,8 @@ func (q *quarantine) write() error {
 	return q.disk.SyncNames()
 }
 
-// panicPlace names the line that has panicked. It is called by the deferred
-// function that recovers.
+// panicPlace returns the line that has panicked. It must be called by the deferred function
+// that recovers.
 func panicPlace() string {
 	var pc [64]uintptr
 	frames := runtime.CallersFrames(pc[:runtime.Callers(1, pc[:])])
@@ -166,8 +164,8 @@ func panicPlace() string {
 	}
 }
 
-// refuse answers a message in quarantine in the agent's place. The answer changes
-// no state; one that fails as well is left out.
+// refuse answers a message in quarantine in place of the agent. The answer changes no
+// state. If it panics too, there is no answer.
 func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place string) {
 	l.count.refused.Add(1)
 	if l.limiter.allow(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
@@ -192,9 +190,9 @@ func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place s
 	}
 }
 
-// broke records what the agent has panicked over. Its start and its alarms cannot be
-// refused: if it panics over those its state is broken, and every life ends there until
-// somebody repairs it.
+// broke records what the agent has panicked on. Its start and its alarms cannot be refused:
+// if it panics on those its state is broken, and every life ends there until an operator
+// repairs it.
 func (l *life) broke(place string, what any) {
 	if !l.stepping || l.handled.from == l.id {
 		return

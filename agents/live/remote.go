@@ -23,62 +23,62 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// Transport is how connections are secured: the credentials and interceptors of
-// gRPC for both ends. The zero Transport is plain text, which a node takes on
-// loopback only, and only when asked for.
+// Transport is how connections are secured: gRPC credentials and interceptors for both
+// ends. The zero Transport is plain text, which a node accepts only on loopback and only on
+// request.
 type Transport struct {
 	Dial   []grpc.DialOption
 	Server []grpc.ServerOption
 
-	begin   func(life uint64)         // says which life this process is
-	deliver func(func(proto.Message)) // says who takes what comes in
-	// call asks which life of an agent answers at its address: see Guard.call.
-	// nil: nobody can be identified, and gossip is believed.
+	begin   func(life uint64)         // sets the life of this process
+	deliver func(func(proto.Message)) // sets the receiver of incoming messages
+	// call asks which life of an agent answers at its address; see Guard.call. If nil,
+	// peers cannot be identified and gossip is believed.
 	call func(context.Context, Member) (life uint64, err error)
 }
 
 // plain reports whether nothing secures the connections.
 func (t Transport) plain() bool { return len(t.Dial) == 0 || len(t.Server) == 0 }
 
-// inbox is the name that others send to. No actor has it: the guard delivers what comes
-// for it. The actor system that the network reaches holds none but the remote's own, and
-// the guard lets through no other name, so that no peer can name an agent of the host, let
-// alone stop it.
+// inbox is the name that others send to. No actor has it: the guard delivers what is sent
+// there. The actor system that the network reaches contains only the remote's own actors,
+// and the guard admits no other name, so no peer can address, let alone stop, an agent of
+// the host.
 const inbox = "bourse"
 
 // writers is the actor of Proto.Actor's remote whose children write to peers.
 const writers = "EndpointSupervisor"
 
-// The bounds of the remote. What a link has under way fits into one gRPC
-// message, with room for acknowledgements and the names of types.
+// Bounds of the remote. What a link has under way fits into one gRPC message, with room for
+// acknowledgements and the names of types.
 const (
 	remoteMessage = 2 * wire.MaxMessage // bytes of one gRPC message: a batch of parcels
 	remoteBatch   = 64                  // parcels or acknowledgements in a batch
-	remoteQueue   = 4096                // slots made ready for each peer's writer
+	remoteQueue   = 4096                // slots allocated for each peer's writer
 
-	// remoteWindow is how many bytes of a connection may be unread. A window that
-	// gRPC adapts costs a ping and its answer for each message that comes alone, which is
-	// three writes in place of one.
+	// remoteWindow is how many bytes of a connection may be unread. An adaptive window of
+	// gRPC would cost a ping and its answer for each message that comes alone: three writes
+	// instead of one.
 	remoteWindow = 1 << 20
 )
 
-// remoteCarrier carries messages by Proto.Actor's remote.
+// remoteCarrier carries messages over Proto.Actor's remote.
 type remoteCarrier struct {
 	system *actor.ActorSystem
 	remote *remote.Remote
 	asks   func(context.Context, Member) (uint64, error) // nil: plain text
 	events *eventstream.Subscription
-	peers  sync.Map        // addresses that something has been sent to since the last hangUp
-	ended  sync.Map        // address: the ending of the connection to it, until it is called again
-	base   context.Context // of looks at those
+	peers  sync.Map        // addresses used since their last hangUp
+	ended  sync.Map        // by address: how the connection to it ended, until the next one
+	base   context.Context // context of probes
 	stop   context.CancelFunc
 	closed atomic.Bool
 	breaks atomic.Uint64 // connections that have ended
-	dead   atomic.Uint64 // messages that Proto.Actor could not get rid of
+	dead   atomic.Uint64 // messages that Proto.Actor could not deliver
 }
 
-// startRemote listens. take is called with each message that comes in, those of one
-// connection one after the other; broken with the address of a peer whose connection has ended.
+// startRemote listens. take is called with each incoming message, one at a time for each
+// connection; broken with the address of a peer whose connection has ended.
 func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take func(proto.Message), broken func(addr string)) (*remoteCarrier, error) {
 	host, port, err := freePort(listen)
 	if err != nil {
@@ -109,8 +109,8 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 	return c, c.listen(host, port)
 }
 
-// listen turns remote's panic into an error: another process may have taken the
-// port since it was tried.
+// listen turns remote's panic into an error: another process may have taken the port since
+// it was tested.
 func (c *remoteCarrier) listen(host string, port int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,7 +121,7 @@ func (c *remoteCarrier) listen(host string, port int) (err error) {
 	return nil
 }
 
-// freePort tries an address and returns its host and port, a free one for 0.
+// freePort tests an address and returns its host and port, or a free port for port 0.
 func freePort(listen string) (string, int, error) {
 	socket, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -132,8 +132,8 @@ func freePort(listen string) (string, int, error) {
 	return a.IP.String(), a.Port, nil
 }
 
-// newActorSystem returns one whose own log says only what is wrong, and never
-// the contents of messages.
+// newActorSystem returns an actor system whose log reports only problems, and never the
+// contents of messages.
 func newActorSystem(l zerolog.Logger) *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return newLibraryLog(l) }),
@@ -160,7 +160,7 @@ func remoteConfig(host string, port int, advertise string, t Transport) *remote.
 	}, t.Server...)
 	c := remote.Configure(host, port, remote.WithDialOptions(dial...), remote.WithServerOptions(server...), remote.WithAdvertisedHost(advertise),
 		remote.WithEndpointWriterBatchSize(remoteBatch), remote.WithEndpointWriterQueueSize(remoteQueue))
-	c.MaxRetryCount = 1 // each try blocks the peer's writer for 2 s; the link tries again
+	c.MaxRetryCount = 1 // each try blocks the peer's writer for 2 s; the link retries anyway
 	return c
 }
 
@@ -196,8 +196,8 @@ func (c *remoteCarrier) close() {
 		return true
 	})
 	c.system.EventStream.Unsubscribe(c.events)
-	// Until its writers have stopped they log by grpc's logger, which the next remote of
-	// this process sets anew when it starts.
+	// Until the writers have stopped they use grpc's logger, which the next remote of this
+	// process replaces when it starts.
 	_ = c.system.Root.StopFuture(actor.NewPID(c.system.Address(), writers)).Wait()
 	c.remote.Shutdown(false)
 	c.system.Shutdown()

@@ -12,12 +12,12 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// A host may hold one of the replicas of an agent (agents/replica). To askers, viewers
-// and watchers it is that agent while this replica leads. Who asks or looks is answered
-// once a majority has confirmed that it does, and all that was seen is committed; else
-// by ElsewhereError. Watchers see the facts of the agent as they become committed.
+// A host may hold one of the replicas of an agent (agents/replica). While this replica
+// leads, it stands for the agent towards askers, viewers and watchers. They are answered
+// once a majority has confirmed that it leads and everything they saw is committed;
+// otherwise with ElsewhereError. Watchers see the agent's facts as they are committed.
 
-// Replicated is an agent that several processes hold.
+// Replicated is a replica of an agent that several processes hold.
 type Replicated interface {
 	agents.Durable
 	Inner() agents.Durable
@@ -26,26 +26,26 @@ type Replicated interface {
 	Members() []bourse.ReplicaMember
 }
 
-// Leadership says who leads, as a replica knows.
+// Leadership says who leads, as far as a replica knows.
 type Leadership struct {
-	Term   uint64 // in which this replica leads
+	Term   uint64 // the term in which this replica leads
 	Leads  bool
-	Leader agents.ID // the replica that does; "": not known
-	// Members are those of the group as far as this replica knows; nil: it does not yet. They
-	// must not be changed.
+	Leader agents.ID // the replica that leads; "" if unknown
+	// Members are the members of the group as far as this replica knows; nil if it does not
+	// know yet. They must not be changed.
 	Members []bourse.ReplicaMember
 }
 
-// same reports whether two say the same of who leads.
+// same reports whether both say the same about who leads.
 func (l *Leadership) same(m *Leadership) bool {
 	return l.Term == m.Term && l.Leads == m.Leads && l.Leader == m.Leader
 }
 
-// ElsewhereError says that another replica hands the agent its messages, or that this one
-// has ceased to: whether what was asked has been done is not known then.
+// ElsewhereError says that another replica leads, or that this one has ceased to lead. In
+// that case it is unknown whether the request was carried out.
 type ElsewhereError struct {
 	Agent  agents.ID
-	Leader agents.ID // "": not known
+	Leader agents.ID // "" if unknown
 }
 
 func (e *ElsewhereError) Error() string {
@@ -55,16 +55,16 @@ func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("%s leads %s", e.Leader, e.Agent)
 }
 
-// Committed are the facts of an agent that have become committed since they were last
-// shown. It is of the agent's actor.
+// Committed collects the facts of an agent that have become committed since they were last
+// shown to watchers. It belongs to the agent's actor.
 type Committed struct{ facts []stamped }
 
-// Add takes one: what a replica calls.
+// Add adds a fact. The replica calls it.
 func (c *Committed) Add(at bourse.Time, f agents.Fact) {
 	c.facts = append(c.facts, stamped{at, f})
 }
 
-// held is what a life knows of the replica that it is.
+// held is what a life knows about its replica.
 type held struct {
 	replica   Replicated
 	self      agents.ID
@@ -73,8 +73,8 @@ type held struct {
 	changed   chan struct{}
 }
 
-// AddReplica is Add of a replica of an agent: self is its own name among the replicas,
-// committed what it adds facts to.
+// AddReplica is Add for a replica of an agent. self is its own name among the replicas, and
+// committed is where it adds facts.
 func (h *Host) AddReplica(id, self agents.ID, r Replicated, committed *Committed, disk journal.Disk, opt journal.Options) error {
 	l := &life{host: h, id: id, agent: r, log: h.log.With().Str("agent", string(self)).Logger()}
 	l.held = &held{replica: r, self: self, committed: committed, changed: make(chan struct{}, 1)}
@@ -85,8 +85,8 @@ func (h *Host) AddReplica(id, self agents.ID, r Replicated, committed *Committed
 	return h.add(l, disk, opt)
 }
 
-// Leadership says whether a replica leads, and changed is sent something after each time
-// that its answer has changed.
+// Leadership returns what a replica knows about who leads. Each time that this changes,
+// changed receives a value.
 func (h *Host) Leadership(id agents.ID) (now Leadership, changed <-chan struct{}, err error) {
 	l, err := h.life(id)
 	if err == nil && l.held == nil {
@@ -98,15 +98,15 @@ func (h *Host) Leadership(id agents.ID) (now Leadership, changed <-chan struct{}
 	return *l.held.led.Load(), l.held.changed, nil
 }
 
-// ViewReplica has look called between two steps of a replica of an agent, whether it leads
-// or not. What it sees need not be committed. look must be quick, change nothing and keep
-// no reference.
+// ViewReplica calls look between two steps of a replica of an agent, whether it leads or
+// not. What look sees need not be committed. It must be quick, change nothing and keep no
+// reference.
 func (h *Host) ViewReplica(ctx context.Context, id agents.ID, look func(now bourse.Time, r agents.Agent)) error {
 	return h.see(ctx, id, &view{look: look, bare: true, done: make(chan error, 1)})
 }
 
-// connectReplicas says who carries messages to the other replicas, and who is told where
-// they are.
+// connectReplicas sets the network to the other replicas, and the function that learns
+// where they are.
 func (h *Host) connectReplicas(n Network, know func([]bourse.ReplicaMember)) {
 	h.mu.Lock()
 	h.peers, h.know = n, know
@@ -127,7 +127,7 @@ func (h *Host) members(list []bourse.ReplicaMember) {
 	}
 }
 
-// as is the name under which an agent speaks to another.
+// as returns the name under which an agent speaks to another.
 func (l *life) as(to agents.ID) agents.ID {
 	if l.held != nil && roleOf(to) == replicaRole {
 		return l.held.self
@@ -137,7 +137,7 @@ func (l *life) as(to agents.ID) agents.ID {
 
 const replicaRole = "replica"
 
-// name is whose journal it is.
+// name returns the owner of the journal.
 func (l *life) name() agents.ID {
 	if l.held != nil {
 		return l.held.self
@@ -145,8 +145,8 @@ func (l *life) name() agents.ID {
 	return l.id
 }
 
-// led notices whether the replica leads. When it ceases to, nobody is answered any more
-// who waits: what it has not let out never leaves.
+// led handles a change in whether the replica leads. When it ceases to lead, waiting askers
+// get an error, since its unreleased results never leave it.
 func (l *life) led() {
 	if l.held == nil {
 		return
@@ -171,7 +171,7 @@ func (l *life) led() {
 		l.host.endAsks(l.id, why)
 		l.endWatchers(why)
 		l.watching.Lock()
-		l.ended = nil // who watches anew is shown what the next leadership commits
+		l.ended = nil // new watchers see what the next leadership commits
 		l.watching.Unlock()
 	}
 	l.log.Info().Bool("leads", now.Leads).Uint64("term", now.Term).Str("leader", string(now.Leader)).Msg("leadership")
@@ -190,7 +190,7 @@ func (l *life) showCommitted() {
 	l.held.committed.facts = agents.Emptied(l.held.committed.facts)
 }
 
-// lookInside shows the agent within, and asks whether it was right to.
+// lookInside shows the agent inside the replica, and asks whether the replica still leads.
 func (l *life) lookInside(v *view) {
 	if !l.held.led.Load().Leads {
 		v.answer(&ElsewhereError{l.id, l.held.replica.Leader()})
@@ -201,7 +201,7 @@ func (l *life) lookInside(v *view) {
 	}
 }
 
-// viewInside is View of an agent that several processes hold.
+// viewInside is View for a replicated agent.
 func (h *Host) viewInside(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
 	asker, a, err := h.asker("operator:view", id)
 	if err != nil {

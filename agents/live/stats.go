@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Stats is what a host has counted since it began. Counts only grow.
+// Stats are the counters of a host since it began. Counts only grow.
 type Stats struct {
 	Agents  []AgentStats  // in order of name
-	Drivers []DriverStats // in order of name, and of kind as in the table of messages
-	// What came from the network and was not handed to an agent.
-	Unknown  uint64 // a kind or version that this build does not know
-	Barred   uint64 // a kind that the addressee takes from nobody on the network
-	Nobody   uint64 // for an agent that is not here, or no longer, or an Ask that has ended
+	Drivers []DriverStats // in order of name, and by kind as in the table of messages
+	// Messages from the network that were not handed to an agent.
+	Unknown  uint64 // of a kind or version unknown to this build
+	Barred   uint64 // of a kind that the addressee does not take from the network
+	Nobody   uint64 // for an agent that is not or no longer here, or an Ask that has ended
 	Full     uint64 // the agent's mailbox was full
 	Waiting  uint64 // the host had not begun
 	Stopping uint64 // the host was stopping
-	// What an agent sent and did not leave.
+	// Messages of agents that were not sent.
 	Unsendable uint64 // it could not be encoded, or there is no network
 	In, Out    uint64 // envelopes from and to the network
 	Asks       int    // waiting now
-	// Ahead is by how much the wall clock was ahead of the host's, which follows
-	// it slowly; negative: behind.
+	// Ahead is how far the wall clock was ahead of the host's, which follows it slowly;
+	// negative if behind.
 	Ahead time.Duration
 }
 
-// AgentStats is what a host has counted of one agent since its life began.
+// AgentStats are the counters of one agent since its life began.
 type AgentStats struct {
 	ID      string
 	Steps   uint64
@@ -34,44 +34,43 @@ type AgentStats struct {
 	Images  uint64 // snapshots of its state
 	Sends   uint64
 	Dropped uint64 // messages refused because the mailbox was full or the life over
-	Refused uint64 // messages refused because the agent has panicked over such before
+	Refused uint64 // messages refused because the agent has panicked on such before
 	Missed  uint64 // watches that ended because the watcher fell behind
 	Waiting int    // messages in the mailbox now
-	Alarms  int    // set now
-	Failed  bool   // its life has ended before the host's
+	Alarms  int    // alarms set now
+	Failed  bool   // its life ended before the host
 	Step    Histogram
 	Sync    Histogram
 	Batch   Histogram // steps made durable by one sync
 }
 
-// DriverStats is what a host has counted of a driver's messages of one kind.
+// DriverStats are the counters of a driver's messages of one kind.
 type DriverStats struct {
 	ID      string
 	Kind    string // of message
 	Done    uint64 // calls that have returned
 	Failed  uint64 // of them by a panic
-	Dropped uint64 // messages not taken because as many waited as may
-	Waiting int    // messages that wait now
+	Dropped uint64 // messages dropped because too many waited
+	Waiting int    // messages waiting now
 	Took    Histogram
 }
 
-// Histogram is how often what was measured was at most each bound. Times are in
-// seconds.
+// Histogram counts how often a measured value was at most each bound. Times are in seconds.
 type Histogram struct {
 	Bounds []float64 // ascending
-	Counts []uint64  // one more than bounds: the last is of all beyond
+	Counts []uint64  // one more than bounds: the last counts all above
 	Sum    float64
 	Count  uint64
 }
 
-// times and sizes are the bounds of histograms: powers of four from a
-// microsecond to four seconds, and of two from 1 to 1024.
+// times and sizes are bounds of histograms: powers of four from a microsecond to four
+// seconds, and powers of two from 1 to 1024.
 var (
 	times = []float64{1e-6, 4e-6, 16e-6, 64e-6, 256e-6, 1024e-6, 4096e-6, 16384e-6, 65536e-6, 262144e-6, 1048576e-6, 4194304e-6}
 	sizes = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 )
 
-// tally collects a histogram: one goroutine adds, others read.
+// tally collects a histogram. One goroutine adds, others read.
 type tally struct {
 	counts [13]atomic.Uint64
 	sum    atomic.Int64 // of nanoseconds, or of units
@@ -89,7 +88,7 @@ func (t *tally) add(bounds []float64, x float64, exact int64) {
 	t.sum.Add(exact)
 }
 
-// histogram reads it; unit is how much of the sum is one.
+// histogram returns the counts; unit is how much of the sum is 1.
 func (t *tally) histogram(bounds []float64, unit float64) Histogram {
 	h := Histogram{Bounds: bounds, Counts: make([]uint64, len(bounds)+1), Sum: float64(t.sum.Load()) / unit}
 	for i := range h.Counts {
@@ -99,7 +98,7 @@ func (t *tally) histogram(bounds []float64, unit float64) Histogram {
 	return h
 }
 
-// counters of one life; the agent's actor adds, others read.
+// counters are those of one life. The agent's actor adds, others read.
 type counters struct {
 	steps, facts, syncs, images, sends, dropped, refused, missed atomic.Uint64
 	alarms                                                       atomic.Int64

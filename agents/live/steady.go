@@ -1,10 +1,10 @@
 package live
 
-// steady runs an actor's turns on one goroutine. Proto.Actor would begin one for each
-// message that comes alone, and each would grow its stack anew, which takes as long as a
-// step does. It is an actor.Dispatcher.
+// steady runs an actor's turns on one goroutine. Proto.Actor would start one for each
+// message that comes alone, and each would have to grow its stack again, which takes as
+// long as a step. It is an actor.Dispatcher.
 type steady struct {
-	turns chan func() // of one: an actor asks for no more
+	turns chan func() // buffer of one: an actor never has more
 	done  chan struct{}
 }
 
@@ -25,7 +25,7 @@ func (s *steady) run() {
 	}
 }
 
-// Schedule has a turn run soon. After stop it has a goroutine of its own.
+// Schedule runs a turn soon; after stop, on a goroutine of its own.
 func (s *steady) Schedule(turn func()) {
 	select {
 	case <-s.done:
@@ -34,7 +34,7 @@ func (s *steady) Schedule(turn func()) {
 	}
 }
 
-// Throughput is after how many messages others may run.
+// Throughput returns the number of messages after which others may run.
 func (s *steady) Throughput() int { return 300 }
 
 // stop ends the goroutine.

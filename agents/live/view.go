@@ -12,11 +12,11 @@ import (
 // view is a request to look at an agent.
 type view struct {
 	look   func(now bourse.Time, a agents.Agent)
-	state  atomic.Int32 // who comes first: the agent's mailbox or the end of the caller's patience
+	state  atomic.Int32 // whether the mailbox or the end of the caller's patience came first
 	done   chan error
-	caught any       // what look has panicked with
-	asker  agents.ID // of an agent that several processes hold: who is told that it was right
-	bare   bool      // it is the replica that is shown, not the agent inside
+	caught any       // value of a panic in look
+	asker  agents.ID // for a replicated agent: who is told that the replica did lead
+	bare   bool      // shows the replica, not the agent inside
 }
 
 // The states of a view.
@@ -29,10 +29,10 @@ const (
 // IgnoreDeadLetterLogging: see letter.
 func (*view) IgnoreDeadLetterLogging() {}
 
-// View has look called between two steps of an agent of this process, once all that it can see
-// is durable. look must be quick, because the agent waits; it must change nothing and
-// keep no reference. If ctx is done before that, look is not called; once it has
-// begun, View waits for it. A panic of look is raised in the caller.
+// View calls look between two steps of an agent of this process, once everything that it
+// can see is durable. look must be quick, because the agent waits; it must change nothing
+// and keep no reference. If ctx ends first, look is not called; once look has begun, View
+// waits for it. A panic in look is raised in the caller.
 func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
 	l, err := h.life(id)
 	if err != nil {
@@ -44,7 +44,7 @@ func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time
 	return h.see(ctx, id, &view{look: look, done: make(chan error, 1)})
 }
 
-// see has a view run, and returns when it has.
+// see runs a view and returns when it is done.
 func (h *Host) see(ctx context.Context, id agents.ID, v *view) error {
 	l, err := h.life(id)
 	if err != nil {
@@ -71,13 +71,14 @@ func (h *Host) see(ctx context.Context, id agents.ID, v *view) error {
 	return err
 }
 
-// Configure gives an agent another configuration between two steps, the one that its next
-// life will be begun with. set must be quick and change nothing that facts hold.
+// Configure changes an agent's configuration between two steps, to the one with which its
+// next life will begin. set must be quick and must not change anything that facts
+// determine.
 func (h *Host) Configure(ctx context.Context, id agents.ID, set func(a agents.Agent)) error {
 	return h.View(ctx, id, func(_ bourse.Time, a agents.Agent) { set(a) })
 }
 
-// look shows the agent, or has the view wait for the batch: what is not durable may
+// look shows the agent, or makes the view wait for the batch, since what is not durable may
 // still be lost.
 func (l *life) look(v *view) {
 	switch {
@@ -95,7 +96,7 @@ func (l *life) look(v *view) {
 	}
 }
 
-// run calls the viewer, unless it has given up.
+// run calls look, unless the caller has given up.
 func (v *view) run(now bourse.Time, a agents.Agent) (ran bool) {
 	if !v.state.CompareAndSwap(viewWaits, viewRuns) {
 		return false
@@ -108,7 +109,7 @@ func (v *view) run(now bourse.Time, a agents.Agent) (ran bool) {
 	return true
 }
 
-// answer ends a view that has seen nothing.
+// answer ends a view without calling look.
 func (v *view) answer(why error) {
 	if v.state.CompareAndSwap(viewWaits, viewRuns) {
 		v.done <- why

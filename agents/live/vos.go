@@ -15,12 +15,12 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// VOs stands between the host of a site and its nodes, one in each VO. A node knows
-// brokers and users as their VO does, by names that its guard has held against
-// certificates of that VO; the host knows all of them, as VO/NAME. Whatever comes in by
-// the node of a VO is renamed into that VO before the host sees it, and what goes out
-// leaves by the node of the VO that all of its names are of, or not at all. So no
-// message of one VO can name what is another's, however it was made.
+// VOs stands between the host of a site and its nodes, one in each VO. A node knows brokers
+// and users as its VO does, by names that its guard has checked against certificates of
+// that VO. The host knows all of them as VO/NAME. Whatever a VO's node receives is renamed
+// into that VO before the host sees it. What the host sends leaves through the node of the
+// VO to which all of its names belong, or not at all. So no message of one VO can name
+// anything of another.
 type VOs struct {
 	host    Local
 	log     zerolog.Logger
@@ -28,8 +28,8 @@ type VOs struct {
 
 	mu     sync.RWMutex
 	of     map[string]*inVO
-	begun  chan struct{} // closed once the host has been told to begin
-	silent int           // nodes that nobody has told the time and that would begin
+	begun  chan struct{} // closed once the host has begun
+	silent int           // nodes that no peer has answered and that would begin
 
 	stop    sync.Once
 	stopped error
@@ -37,31 +37,30 @@ type VOs struct {
 	foreign, nobody atomic.Uint64
 }
 
-// mostOfVO is how many messages of one VO wait for an agent at most, and never more than
-// its part of the mailbox: so many as eight brokers have under way at a time. One that
-// sends more is held back by its links, as if the mailbox were full, and another VO's
-// message waits for few of those, mostInside.
+// mostOfVO is how many messages of one VO may wait for an agent, and never more than the
+// VO's part of the mailbox. It is as many as eight brokers have under way at a time. A VO
+// that sends more is held back by its links, as if the mailbox were full, and a message of
+// another VO waits only for a few of those (mostInside).
 const mostOfVO = 512
 
-// VOStats is what VOs have counted. Counts only grow.
+// VOStats are the counters of VOs. Counts only grow.
 type VOStats struct {
-	Foreign uint64 // messages to one VO that named what is not its own: not sent
+	Foreign uint64 // messages to a VO that named something of another: not sent
 	Nobody  uint64 // messages to a VO that this process is not in: not sent
-	// Of each VO, the messages that were not taken because as many as may wait did, and
-	// those that wait now.
+	// By VO: the messages not taken because too many waited, and those waiting now.
 	Held    map[string]uint64
 	Waiting map[string]int
 }
 
-// NewVOs stands before a host, and carries what it sends to other processes.
+// NewVOs stands before a host and carries its messages to other processes.
 func NewVOs(host Local, log zerolog.Logger) *VOs {
 	v := &VOs{host: host, log: log, of: map[string]*inVO{}, begun: make(chan struct{})}
 	host.Connect(v)
 	return v
 }
 
-// In is the host as the node of one VO sees it, NodeOptions.Host. All are there before
-// the first of their nodes begins, or Begins of the later ones is nil.
+// In returns the host as the node of one VO sees it, for NodeOptions.Host. All must be made
+// before the first of their nodes begins, unless Begins of the later ones is nil.
 func (v *VOs) In(vo string) (Local, error) {
 	if vo == "" || strings.ContainsAny(vo, "/# ") {
 		return nil, fmt.Errorf("%q is no name of a VO", vo)
@@ -75,8 +74,8 @@ func (v *VOs) In(vo string) (Local, error) {
 	return v.of[vo], nil
 }
 
-// LetGo has nothing pass to and from a VO any more. Its node may then leave: that does
-// not stop the host. What the VO has in the host's agents stays there.
+// LetGo stops all traffic to and from a VO. Its node may then leave; that does not stop the
+// host. What the host's agents keep for the VO stays.
 func (v *VOs) LetGo(vo string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -86,7 +85,7 @@ func (v *VOs) LetGo(vo string) {
 	}
 }
 
-// Stats returns what has been counted.
+// Stats returns the counters.
 func (v *VOs) Stats() VOStats {
 	s := VOStats{Foreign: v.foreign.Load(), Nobody: v.nobody.Load(), Held: map[string]uint64{}, Waiting: map[string]int{}}
 	v.mu.RLock()
@@ -97,7 +96,7 @@ func (v *VOs) Stats() VOStats {
 	return s
 }
 
-// Send carries a message of the host out by the node of the VO that it is to.
+// Send sends a message of the host through the node of its addressee's VO.
 func (v *VOs) Send(to agents.ID, e *wire.Envelope) {
 	vo, _, _ := bourse.CutVO(nameOf(to))
 	v.mu.RLock()
@@ -124,15 +123,15 @@ type inVO struct {
 	vo      string
 	network atomic.Pointer[Network]
 	gone    atomic.Bool
-	room    room // of the mailboxes
+	room    room // the VO's share of the mailboxes
 	held    atomic.Uint64
 }
 
-// Connect says who carries messages to the VO's brokers.
+// Connect sets the network to the VO's brokers.
 func (x *inVO) Connect(n Network) { x.network.Store(&n) }
 
-// Deliver hands the host what a broker of the VO has sent. The envelope is its caller's
-// again afterwards, except for its body.
+// Deliver hands the host what a broker of the VO has sent. Afterwards the envelope, except
+// for its body, belongs to the caller again.
 func (x *inVO) Deliver(e *wire.Envelope) (taken bool) {
 	if x.gone.Load() {
 		return false
@@ -150,15 +149,15 @@ func (x *inVO) Deliver(e *wire.Envelope) (taken bool) {
 	return taken
 }
 
-// most is how many messages of each VO may wait in a mailbox.
+// most returns how many messages of each VO may wait in a mailbox.
 func (v *VOs) most(mailbox int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return max(1, min(mostOfVO, mailbox/max(1, len(v.of))))
 }
 
-// outward renames what a message of the host names into the words of the VO, in place.
-// False: something is not of the VO.
+// outward replaces the names in a message of the host by those of the VO, in place. It
+// reports false if something does not belong to the VO.
 func (x *inVO) outward(e *wire.Envelope) bool {
 	prefix := bourse.InVO(x.vo, "")
 	to := agents.ID(e.GetTo())
@@ -167,7 +166,7 @@ func (x *inVO) outward(e *wire.Envelope) bool {
 		return false
 	}
 	e.To = string(roleOf(to)) + ":" + name
-	e.Trace = strings.TrimPrefix(e.Trace, prefix) // as the VO has asked
+	e.Trace = strings.TrimPrefix(e.Trace, prefix) // the VO's own name for it
 	return wire.Rename(e, func(name string) (string, bool) { return strings.CutPrefix(name, prefix) })
 }
 
@@ -176,7 +175,7 @@ func (x *inVO) Tell(from, to agents.ID, m agents.Message) error {
 	return x.all.host.Tell(from, to, m)
 }
 
-// Now is the host's time, 0 if it has none.
+// Now returns the host's time, 0 if it has none.
 func (x *inVO) Now() bourse.Time {
 	if h, ok := x.all.host.(interface{ Now() bourse.Time }); ok {
 		return h.Now()
@@ -184,8 +183,8 @@ func (x *inVO) Now() bourse.Time {
 	return 0
 }
 
-// Stop stops the host, once for all VOs that leave with the process; a VO that is let
-// go leaves the host alone.
+// Stop stops the host, once for all VOs that leave with the process. For a VO that was let
+// go it does nothing.
 func (x *inVO) Stop(ctx context.Context) error {
 	if x.gone.Load() {
 		return nil
@@ -195,10 +194,10 @@ func (x *inVO) Stop(ctx context.Context) error {
 	return v.stopped
 }
 
-// begin has the host begin, by what the clocks of this VO's members say: at once if some
-// have agreed or nobody need be asked, and where nobody has answered only if all the
-// other VOs are as silent. So no VO can keep a site from beginning, and a silent one
-// does not have it begin by a clock that another VO has found wrong.
+// begin starts the host according to the clocks of this VO's members: at once if some have
+// agreed or none need be asked; if none has answered, only if all other VOs are as silent.
+// So no VO can keep a site from beginning, and a silent VO cannot start it with a clock
+// that another VO has found wrong.
 func (x *inVO) begin(ctx context.Context, h *Host, heard bool) error {
 	v := x.all
 	v.mu.Lock()

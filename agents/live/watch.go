@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// WatchEnded is the last fact that a watcher sees, unless it has called stop: the
+// WatchEnded is the last fact that a watcher sees, unless it has called stop. Either the
 // agent's life is over, or the watcher was too slow (ErrBehind) and must read the state
 // again. It is in no journal.
 type WatchEnded struct{ Err error }
@@ -17,17 +17,17 @@ type WatchEnded struct{ Err error }
 // Kind names the fact.
 func (WatchEnded) Kind() string { return "watch-ended" }
 
-// watcher is somebody who is shown an agent's facts.
+// watcher is a receiver of an agent's facts.
 type watcher struct {
 	queue chan stamped
 	quit  chan struct{} // closed by stop
 	end   error         // why the queue is closed
 }
 
-// Watch has see called with every fact that an agent of this process records from now
-// on, in order, once it is durable. see runs on a goroutine of its own and may be slow,
-// but must not fall behind by more than Options.WatchQueue facts. stop ends the watch; a
-// call of see may still be under way when it returns.
+// Watch calls see with every fact that an agent of this process records from now on, in
+// order, once it is durable. see runs on a goroutine of its own and may be slow, but must
+// not fall behind by more than Options.WatchQueue facts. stop ends the watch; a call of see
+// may still be under way when it returns.
 func (h *Host) Watch(id agents.ID, see func(at bourse.Time, f agents.Fact)) (stop func()) {
 	w := &watcher{queue: make(chan stamped, h.opt.WatchQueue), quit: make(chan struct{})}
 	l, err := h.life(id)
