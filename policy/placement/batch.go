@@ -7,14 +7,14 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// place is the whole of it: what each job could have alone, all of them together,
-// and the exchange.
+// place finds what each job could have alone, then serves all of them together, then
+// exchanges.
 func (p *Placer) place() {
 	p.serve()
 	p.exchange()
 }
 
-// serve gives each job the best window on what those before it leave.
+// serve gives each job the best window on what earlier jobs leave.
 func (p *Placer) serve() {
 	for i := range p.jobs {
 		p.states[i].Alone, p.states[i].Possible = p.best(i)
@@ -24,8 +24,8 @@ func (p *Placer) serve() {
 	}
 }
 
-// order is by priority, then by how much a job loses with each hour that it waits,
-// then by how early it came, then by its seed.
+// order sorts the jobs by priority, then by how much a job loses with each hour of waiting,
+// then by submission, then by seed.
 func (p *Placer) order() []int {
 	list := make([]int, len(p.jobs))
 	for i := range list {
@@ -38,7 +38,7 @@ func (p *Placer) order() []int {
 	return list
 }
 
-// rate is what an hour is worth to the job.
+// rate returns what an hour is worth to the job.
 func (j *Job) rate() bourse.Credits {
 	switch j.Goal {
 	case bourse.GoalValue:
@@ -70,8 +70,8 @@ func (p *Placer) put(i int) bool {
 	return false
 }
 
-// worth is the most that a window may lose: what the job could have alone, and
-// what it would lose by waiting for that.
+// worth returns the most that an acceptable window may lose: what the job could have alone,
+// plus what it would lose by waiting for that.
 func (p *Placer) worth(i int) bourse.Credits {
 	j := &p.jobs[i]
 	if j.Patience == 0 || !p.states[i].Possible {
@@ -80,15 +80,15 @@ func (p *Placer) worth(i int) bourse.Credits {
 	return p.states[i].Alone.Loss.Plus(bourse.Cost(bourse.Price(j.rate()), j.Patience))
 }
 
-// lost is what a job loses as things stand. Without a window it is what it would
-// lose by waiting or, if it takes what there is, more than by any window.
+// lost returns what a job loses at present. Without a window that is what it would lose by
+// waiting or, if it takes any window, more than any window loses.
 func (p *Placer) lost(i int) bourse.Credits {
 	j := &p.jobs[i]
 	switch {
 	case p.states[i].Placed:
 		return p.states[i].Window.Loss
 	case !p.states[i].Possible:
-		return 0 // nothing can be done for it
+		return 0 // it has no possible window
 	case p.states[i].Wait != None:
 		return min(p.states[i].Left.Loss, p.worth(i))
 	case j.Patience > 0:
@@ -97,7 +97,7 @@ func (p *Placer) lost(i int) bourse.Credits {
 	return p.loss(j, j.Budget, max(j.Ready, p.market.From), max(j.Ready, p.market.To))
 }
 
-// excess is what a job loses beyond what it would lose alone.
+// excess returns what a job loses beyond what it would lose alone.
 func (p *Placer) excess(i int) bourse.Credits {
 	if !p.states[i].Possible {
 		return 0
@@ -105,16 +105,16 @@ func (p *Placer) excess(i int) bourse.Credits {
 	return p.lost(i) - p.states[i].Alone.Loss
 }
 
-// The exchange takes a job that is worse off than alone, and those that have taken
-// what it would have, out of their windows, and places them anew, it first. What
-// is better stays. It goes on until nobody gains, in no more than so many tries, or
-// until so many in a row were in vain: the worst off come first, and where they gain
-// nothing the others hardly do (measured with 40 sites: 19 in place of 8 gain .1 %).
+// The exchange takes a job that is worse off than alone, and those that have taken what it
+// would use, out of their windows, and places them again with that job first. It keeps an
+// improvement. It ends when no job gains, after maxTries tries, or after maxVain tries in a
+// row without gain: the worst off come first, and if they do not gain, the others hardly do
+// (measured with 40 sites: 19 instead of 8 gain .1 %).
 const (
-	related  = 4   // jobs taken out beside the one that is worse off
-	maxTries = 500 // of a batch, and no more than it has jobs
+	related  = 4   // jobs taken out in addition to the one that is worse off
+	maxTries = 500 // for a batch, and no more than it has jobs
 	maxVain  = 5   // in a row
-	trifle   = 100 // who is worse off by less than this part of what it could lose alone is left in peace
+	trifle   = 100 // a job worse off by less than 1/trifle of what it could lose alone is left alone
 )
 
 func (p *Placer) exchange() {
@@ -140,11 +140,11 @@ func (p *Placer) exchange() {
 	}
 }
 
-// worseOff reports whether a job loses more than a trifle beyond what it would alone.
+// worseOff reports whether a job loses more than a trifle beyond what it would lose alone.
 func (p *Placer) worseOff(i int) bool { return p.excess(i) > p.states[i].Alone.Loss/trifle }
 
-// retry places a job and those in its way anew, and reports whether that is
-// better; else all is as it was.
+// retry places a job and those in its way again, and reports whether that is better;
+// otherwise it restores everything.
 func (p *Placer) retry(i int) bool {
 	out := p.inTheWay(i)
 	if len(out) == 0 {
@@ -186,8 +186,8 @@ func (p *Placer) free(jobs []int) {
 	}
 }
 
-// inTheWay lists the jobs of no higher priority whose windows have parts of what a
-// job would take alone, those that have most of it first.
+// inTheWay lists the jobs of no higher priority whose windows use parts of what a job would
+// take alone, those that use most of it first.
 func (p *Placer) inTheWay(i int) []int {
 	type rival struct {
 		job  int

@@ -2,33 +2,33 @@ package placement
 
 import "github.com/bourse-grid/bourse"
 
-// Job is a request and what its owner wants. Under each goal ties go to the window
-// of less loss, the fewer sites, the earlier end.
+// Job is a request and what its owner wants. Under each goal ties go to the window with
+// less loss, then fewer sites, then the earlier end.
 type Job struct {
 	bourse.Request
-	User     string // whose quota it counts against
+	User     string // whose quota pays for it
 	Priority int    // higher first
 	Goal     bourse.Goal
-	Worth    bourse.Credits // an hour until its end, under GoalValue, 0..MaxUrgency
-	Seed     uint64         // the job's own, for ties that nothing else settles
-	Barred   []bool         // by group: not to be used; nil: none is
-	Capped   bool           // the price cap holds for each node where prices change over time
+	Worth    bourse.Credits // credits per hour until its end, under GoalValue, 0..MaxUrgency
+	Seed     uint64         // for ties that nothing else settles
+	Barred   []bool         // by group: must not be used; nil: none
+	Capped   bool           // the price cap applies to each node where prices change over time
 
-	// Patience is how long the job is expected to wait for its next chance. A window
-	// that loses more, against the best that the job could have alone, than that
-	// wait would is not taken. 0: it takes what there is.
+	// Patience is how long the job is expected to wait for its next chance. It does not
+	// take a window that loses more, compared with the best it could have alone, than such
+	// a wait would cost. 0: it takes what there is.
 	Patience bourse.Duration
-	// Latest is the latest start that is taken yet: what begins later can wait, for
-	// nothing holds it back and something better may come. 0: any start.
+	// Latest is the latest acceptable start. What begins later can wait: nothing is lost by
+	// that, and something better may come. 0: any start.
 	Latest bourse.Time
 }
 
-// insist is what an hour is worth to a job with the goals finish and time: more
-// than any window of a batch costs.
+// insist is the value of an hour to a job with the goals finish and time: more than any
+// window of a batch costs.
 const insist = bourse.MaxUrgency
 
-// Loss is what a window costs its owner: its price, weighed, and what the time
-// until its end is worth. It is in credits, and at most MaxCredits.
+// Loss returns what a window costs its owner: its weighed price plus the value of the time
+// until its end, in credits, at most MaxCredits.
 func (j *Job) Loss(cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 	switch j.Goal {
 	case bourse.GoalCost:
@@ -41,9 +41,8 @@ func (j *Job) Loss(cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 	return cost.Plus(bourse.Cost(bourse.Price(j.Worth), end.Sub(j.Ready)))
 }
 
-// worthless reports whether a window loses more than a job's budget where a credit
-// weighs so many thousandths: while money is short it is left to those to whom it
-// is worth more.
+// worthless reports whether a window loses more than a job's budget if a credit weighs
+// weight thousandths. While money is short, it is left to jobs for which it is worth more.
 func (j *Job) worthless(w *Window, weight int64) bool {
 	if weight < 1000 {
 		return false
@@ -52,7 +51,7 @@ func (j *Job) worthless(w *Window, weight int64) bool {
 	return Weigh(w.Price, weight).Plus(wait) > j.Budget
 }
 
-// Weigh is an amount at so many thousandths a credit; 0 is 1,000.
+// Weigh returns an amount at weight thousandths per credit; 0 stands for 1,000.
 func Weigh(c bourse.Credits, weight int64) bourse.Credits {
 	if weight <= 1000 {
 		return c
@@ -60,27 +59,28 @@ func Weigh(c bourse.Credits, weight int64) bourse.Credits {
 	return c.Plus(c / 1000 * bourse.Credits(weight-1000))
 }
 
-// Window is a way to run a job: a search's window with its price and its loss.
+// Window is a way to run a job: a window of a search with its price and its loss.
 type Window struct {
 	bourse.Window
 	Size  bourse.Size
-	Price bourse.Credits // what it costs, adaptive parts added
+	Price bourse.Credits // what it costs, including adaptive parts
 	Loss  bourse.Credits
-	Sites int // how many it spans
-	// Number is the caller's, of a window whose price is known; 0: a window that
-	// was found.
+	Sites int // number of sites that it spans
+	// Number is the caller's number of a window with a known price; 0 for a window that was
+	// found here.
 	Number int
-	// Copies is how many more were found that differ from it in nothing that matters.
+	// Copies is how many further windows were found that differ from it in nothing
+	// relevant.
 	Copies int
 
 	at    []int32 // the sites, in order
-	clear bool    // its price is known, and is that of nodes which are clear
+	clear bool    // its price is known, and was for clear nodes
 }
 
-// beats reports whether a window whose price is known is taken rather than another.
-// One that delays those who wait must be better by a twentieth than one at base
-// price: its price pays for their delays, not for those of jobs that are still to
-// come (measured: with more alternatives a VO would otherwise lose a little more).
+// beats reports whether a window with a known price is preferred to another. One that
+// delays waiting jobs must be better by a twentieth than one at base price: its price pays
+// for those delays, but not for delays of jobs still to come (measured: a VO with more
+// alternatives would otherwise lose a little more).
 func (w *Window) beats(o *Window) bool {
 	if !w.before(o) {
 		return false
@@ -97,8 +97,8 @@ func (w *Window) atBase() bool {
 	return w.Price == sum
 }
 
-// before is the order of preference among windows of one job; which of equal ones
-// is taken, their sites' free shares have settled.
+// before is the order of preference among windows of one job. Between equal ones the free
+// shares of their sites have already decided.
 func (w *Window) before(o *Window) bool {
 	switch {
 	case w.Loss != o.Loss:

@@ -8,9 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
-// Market is what sites have offered over [From, To): by group, how many nodes can
-// be reserved at all, and how many of them at base price. Profiles are not
-// changed.
+// Market is what sites have offered over [From, To): by group, how many nodes can be
+// reserved at all, and how many of them at base price. Profiles are not changed.
 type Market struct {
 	Groups     []bourse.Group
 	Admissible []bourse.Profile
@@ -28,8 +27,8 @@ func (m *Market) clear(parts []bourse.Part) bool {
 	return true
 }
 
-// side is the market as a search sees it: what of one of the two kinds of nodes
-// the windows that have been taken leave.
+// side is the market as a search sees it: what the taken windows leave of one of the two
+// kinds of nodes.
 type side struct {
 	list *search.List
 	find *search.Finder
@@ -41,14 +40,14 @@ func newSide() *side {
 	return s
 }
 
-// add gives nodes back, or takes them where by is -1.
+// add gives nodes back, or takes them if by is -1.
 func (s *side) add(parts []bourse.Part, by int) {
 	for _, p := range parts {
 		s.list.Add(p.Group, by*int(p.Count), max(p.Start, s.list.Free(p.Group)[0].At), p.End)
 	}
 }
 
-// sideBySide are the parts of as many windows alike as there is room for at once.
+// sideBySide returns the parts of as many copies of a window as there is room for at once.
 func (s *side) sideBySide(parts []bourse.Part) []bourse.Part {
 	k := math.MaxInt32
 	for _, p := range parts {

@@ -9,34 +9,34 @@ import (
 
 // Limits bound what a batch may take.
 type Limits struct {
-	Cost   bourse.Credits            // of all windows: B*, and what the VO's account leaves
-	Time   bourse.Duration           // of all windows: T*
-	Users  map[string]bourse.Credits // what is left of quotas; a user who is not named has none
-	Weight int64                     // of a credit in what a window loses, in thousandths, from 1,000; 0: that, and no window is left for what it loses
+	Cost   bourse.Credits            // on all windows: B*, and what the VO's account allows
+	Time   bourse.Duration           // on all windows: T*
+	Users  map[string]bourse.Credits // what is left of quotas; users not named have no quota
+	Weight int64                     // of a credit in a loss, in thousandths, at least 1,000; 0: 1,000, and no loss is too high
 }
 
 // Unlimited bounds nothing.
 var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
 
-// Placer places the jobs of one batch on one market: Plan, then Choose once the
-// prices are known. Then it is thrown away, or makes the next one: With, Again.
+// Placer places the jobs of one batch on one market: first Plan, then Choose once the
+// prices are known. Afterwards it can only be used to make another one, by With or Again.
 type Placer struct {
 	market *Market
 	jobs   []Job
 	limits Limits
 	ties   *Ties
 	sides  [2]*side
-	all    *side // what can be reserved at all
-	clear  *side // what costs its base price; the same as all where nothing is contended
+	all    *side // nodes that can be reserved at all
+	clear  *side // nodes at base price; the same as all if nothing is contended
 
-	quoted [][]Window // by job: with prices that their sites have named
+	quoted [][]Window // by job: windows with prices from their sites
 
-	queries [][]*search.Query // by job and size, once they were searched for
-	firsts  [][]first         // by job: what sides have that nothing was taken from
+	queries [][]*search.Query // by job and size, once searched for
+	firsts  [][]first         // by job: windows found on sides from which nothing had been taken
 
-	taken int // windows that are taken now
+	taken int // number of windows taken now
 
-	states []Choice // by job: how it stands
+	states []Choice // by job: its present choice
 	cost   bourse.Credits
 	time   bourse.Duration
 	users  map[string]bourse.Credits
@@ -44,11 +44,11 @@ type Placer struct {
 	scratch []supply
 }
 
-// New makes the lists of slots, which is most of the work where few jobs are placed
-// on many sites.
+// New makes the lists of slots, which is most of the work if few jobs are placed on many
+// sites.
 func New(m *Market, jobs []Job, limits Limits) *Placer { return new(Placer).On(m, jobs, limits) }
 
-// On is New in the memory of a Placer that is of no use any more, that it is called on.
+// On is New, reusing the memory of p, which must no longer be in use.
 func (p *Placer) On(m *Market, jobs []Job, limits Limits) *Placer {
 	q := &Placer{market: m, ties: NewTies(m), sides: p.sides}
 	q.all = q.side(0, m, m.Admissible)
@@ -60,7 +60,7 @@ func (p *Placer) On(m *Market, jobs []Job, limits Limits) *Placer {
 	return q
 }
 
-// side is one of the two sides, made of what is free.
+// side makes one of the two sides from what is free.
 func (p *Placer) side(i int, m *Market, free []bourse.Profile) *side {
 	if p.sides[i] == nil {
 		p.sides[i] = newSide()
@@ -69,8 +69,8 @@ func (p *Placer) side(i int, m *Market, free []bourse.Profile) *side {
 	return p.sides[i]
 }
 
-// With is New of the same market with other jobs, but spares the lists. The Placer
-// that it was called on is of no use any more.
+// With is New for the same market with other jobs, but reuses the lists. p must not be used
+// afterwards.
 func (p *Placer) With(jobs []Job, limits Limits) *Placer {
 	for i := range p.jobs {
 		if p.states[i].Placed {
@@ -82,7 +82,7 @@ func (p *Placer) With(jobs []Job, limits Limits) *Placer {
 	return q
 }
 
-// Again is With of the same jobs, and knows what has been found of them.
+// Again is With for the same jobs, and reuses what was found for them.
 func (p *Placer) Again(limits Limits) *Placer {
 	q := p.With(p.jobs, limits)
 	q.queries, q.firsts = p.queries, p.firsts
@@ -104,7 +104,7 @@ func contended(m *Market) bool {
 	return false
 }
 
-// weights are what a search is to minimise for a job.
+// weights returns what a search should minimise for a job.
 func (p *Placer) weights(j *Job) search.Weights {
 	w := search.Weights{Value: true}
 	switch j.Goal {
@@ -122,12 +122,12 @@ func (p *Placer) weights(j *Job) search.Weights {
 	return w
 }
 
-// loss is what a window loses, with what a credit weighs.
+// loss returns what a window loses, at the present weight of a credit.
 func (p *Placer) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 	return j.Loss(Weigh(cost, p.limits.Weight), start, end)
 }
 
-// affords is the most that a job's window may cost now.
+// affords returns the most that a job's window may cost now.
 func (p *Placer) affords(j *Job) bourse.Credits {
 	most := min(j.Budget, p.limits.Cost-p.cost)
 	if quota, ok := p.limits.Users[j.User]; ok {
@@ -136,24 +136,24 @@ func (p *Placer) affords(j *Job) bourse.Credits {
 	return most
 }
 
-// search finds the window of least loss on one side, at base price: the best of
-// all sizes of the job.
+// search finds the window with the least loss on one side, at base price, over all sizes of
+// the job.
 func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 	return p.seek(i, s, w, s.find.Least)
 }
 
-// first is the best window of a size that one side had for a job before anything was
-// taken from it. As long as it can be had, nothing is better.
+// first is the best window of one size that a side had for a job before anything was taken
+// from it. As long as it is still available, nothing is better.
 type first struct {
 	side   *side
-	size   int // which, from 0
+	size   int // index of the size
 	window bourse.Window
 	found  bool
 	within bourse.Credits // what the job could afford
 }
 
-// own is search by what the job has least of, which spares the search where the first
-// that was found can be had still. What is clear has nothing better than all has.
+// own is search by the job's own weights. It skips the search if the first window found is
+// still available. The clear side has nothing better than the side of all nodes.
 func (p *Placer) own(i int, s *side) (Window, bool) {
 	k := -1
 	return p.seek(i, s, p.weights(&p.jobs[i]), func(q *search.Query, w search.Weights, most bourse.Credits) (bourse.Window, bool) {
@@ -171,7 +171,7 @@ func (p *Placer) own(i int, s *side) (Window, bool) {
 	})
 }
 
-// seek is search by a method of a Finder.
+// seek is search with the given method of a Finder.
 func (p *Placer) seek(i int, s *side, w search.Weights, least func(*search.Query, search.Weights, bourse.Credits) (bourse.Window, bool)) (Window, bool) {
 	var best Window
 	found := false
@@ -194,10 +194,11 @@ func (p *Placer) seek(i int, s *side, w search.Weights, least func(*search.Query
 	return best, found
 }
 
-// maxQueries bounds how many groups of all jobs are looked at only once: 64 MB.
+// maxQueries bounds the groups, summed over all jobs, whose prepared queries are kept: 64
+// MB.
 const maxQueries = 1 << 22
 
-// query is a size of a job made ready for searches.
+// query returns a size of a job prepared for searches.
 func (p *Placer) query(i, k int, z bourse.Size) *search.Query {
 	j := &p.jobs[i]
 	if len(p.jobs)*len(p.market.Groups) > maxQueries {
@@ -238,8 +239,8 @@ func (p *Placer) sitesOf(parts []bourse.Part) []int32 {
 	return slices.Compact(at)
 }
 
-// best is the window of least loss that a job can have now: one whose price is
-// known, or one at base price of what is clear.
+// best returns the window with the least loss that a job can have now: one with a known
+// price, or one on clear nodes at base price.
 func (p *Placer) best(i int) (Window, bool) {
 	j := &p.jobs[i]
 	p.ties.Draw(j.Seed)
@@ -251,7 +252,7 @@ func (p *Placer) best(i int) (Window, bool) {
 	most := p.affords(j)
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
-		better := !found || w.beats(&best) || best.Number == 0 && best.like(w) // what is known already needs no new name
+		better := !found || w.beats(&best) || best.Number == 0 && best.like(w) // prefer the known window to one like it
 		if better && w.Price <= most && w.Time <= p.limits.Time-p.time && p.stands(w) {
 			best, found = *w, true
 		}
@@ -259,22 +260,22 @@ func (p *Placer) best(i int) (Window, bool) {
 	return best, found
 }
 
-// stands reports whether a window whose price is known can still be had for it beside
-// those that have been taken: its nodes are free and, where they were clear, still are.
-// What is not clear any more costs what its sites have yet to say.
+// stands reports whether a window with a known price is still available at that price,
+// beside the windows taken. Its nodes must be free and, if they were clear, still be clear;
+// otherwise only the sites know its price.
 func (p *Placer) stands(w *Window) bool {
 	return p.all.holds(w.Parts) && (!w.clear || p.clear.holds(w.Parts))
 }
 
-// dearer reports whether a site has named a higher price for a window that was found
-// at base price: beside others it is not clear any more.
+// dearer reports whether a site has given a higher price for a window found at base price,
+// because it is no longer clear beside others.
 func (p *Placer) dearer(i int, w *Window) bool {
 	return slices.ContainsFunc(p.quoted[i], func(q Window) bool {
 		return q.Price > w.Price && q.Start == w.Start && samePlaces(q.Parts, w.Parts)
 	})
 }
 
-// samePlaces reports whether two windows are of the same parts, in any order.
+// samePlaces reports whether two windows have the same parts, in any order.
 func samePlaces(x, y []bourse.Part) bool {
 	return len(x) == len(y) && !slices.ContainsFunc(x, func(a bourse.Part) bool {
 		return !slices.ContainsFunc(y, func(b bourse.Part) bool {
@@ -283,7 +284,7 @@ func samePlaces(x, y []bourse.Part) bool {
 	})
 }
 
-// take takes a window for a job, or gives it back where by is -1.
+// take takes a window for a job, or gives it back if by is -1.
 func (p *Placer) take(i int, w *Window, by int) {
 	p.all.add(w.Parts, -by)
 	if p.clear != p.all {

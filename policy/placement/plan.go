@@ -7,10 +7,10 @@ import (
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
-// Plan finds for each job the windows whose prices are worth asking for, at most
-// so many: what each goal would take of the whole market, the best of what is clear,
-// then the best outside of what these use. No two of them are alike. The windows of
-// different jobs may overlap.
+// Plan finds, for each job, at most most windows whose prices are worth asking for: what
+// each goal would take of the whole market, the best on clear nodes, then the best that
+// avoids the nodes of these. No two of them are alike. The windows of different jobs may
+// overlap.
 func (p *Placer) Plan(most int) [][]Window {
 	out := make([][]Window, len(p.jobs))
 	for i := range p.jobs {
@@ -19,11 +19,11 @@ func (p *Placer) Plan(most int) [][]Window {
 	return out
 }
 
-// Slots is how many slots the market has.
+// Slots returns how many slots the market has.
 func (p *Placer) Slots() int { return p.all.list.Len() }
 
-// Quoted is a window of a job with the price that its sites have named, and the
-// caller's number of it. One that has no parts takes no nodes of the market.
+// Quoted returns a window of a job with the price from its sites and the caller's number. A
+// window without parts takes no nodes of the market.
 func (p *Placer) Quoted(job, number int, size bourse.Size, w bourse.Window, price bourse.Credits) Window {
 	x := Window{Window: w, Size: size, Price: price, Number: number, at: p.sitesOf(w.Parts)}
 	x.Sites = max(1, len(x.at))
@@ -32,21 +32,21 @@ func (p *Placer) Quoted(job, number int, size bourse.Size, w bourse.Window, pric
 	return x
 }
 
-// Choice is what a batch comes to for a job.
+// Choice is the result of a batch for a job.
 type Choice struct {
 	Window Window
 	Placed bool
-	Alone  Window // the best that it could have had alone, if Possible
-	// Possible says that there is a window for it at all.
+	Alone  Window // the best window that it could have had alone, if Possible
+	// Possible says that there is some window for the job.
 	Possible bool
-	Wait     Wait // why it has left Left, if it has
+	Wait     Wait // why it did not take Left
 	Left     Window
 }
 
-// Regret is what the window loses beyond the least that the job could lose alone,
-// both as credits weigh; 0 of one that loses less (the price of another in a set has
-// risen since), and of a job without a window, which the batch that places
-// it will tell.
+// Regret returns what the window loses beyond the least that the job could lose alone, both
+// at the weight of credits. It is 0 for one that loses less (as the price of another window
+// has risen since), and for a job without a window, whose regret the batch that places it
+// will report.
 func (c *Choice) Regret() bourse.Credits {
 	if !c.Placed {
 		return 0
@@ -54,30 +54,28 @@ func (c *Choice) Regret() bourse.Credits {
 	return max(0, c.Window.Loss-c.Alone.Loss)
 }
 
-// Behind reports whether the batch has left a job no window nearly as good as it could
-// have had alone.
+// Behind reports whether the batch has left a job no window nearly as good as the best it
+// could have had alone.
 func (c *Choice) Behind() bool {
 	return c.Wait == Crowded || c.Placed && c.Window.Loss-c.Alone.Loss > c.Alone.Loss/near
 }
 
-// near is how much worse than alone, as a part of what a job would lose alone, a window
-// may be that is nearly as good.
+// near defines nearly as good: at most 1/near worse than what the job would lose alone.
 const near = 20
 
-// Wait is why a job leaves the best window that it could have and waits for the
-// next batch.
+// Wait is why a job does not take its best available window and waits for the next batch.
 type Wait uint8
 
 // The reasons to wait.
 const (
 	None    Wait = iota
 	TooFar       // it starts after Job.Latest
-	TooDear      // at what a credit weighs it loses more than the job's budget
-	Crowded      // the batch leaves only what loses more than to wait
+	TooDear      // at the weight of a credit it loses more than the job's budget
+	Crowded      // what the batch leaves loses more than waiting
 )
 
-// Choose places the jobs: on windows whose prices are known, by job, or on what is
-// clear, at base price. It is called once, last.
+// Choose places the jobs, on the quoted windows, by job, or on clear nodes at base price.
+// It must be called once, last.
 func (p *Placer) Choose(quoted [][]Window) []Choice {
 	p.quoted = quoted
 	p.place()
@@ -134,8 +132,8 @@ func (p *Placer) alternatives(i, most int) []Window {
 	return out
 }
 
-// maxTaken bounds what is taken out of the market in search of one job's windows
-// that differ: a thousand copies of one are given up.
+// maxTaken bounds how many windows are taken out of the market in search of different
+// windows for one job: a thousand copies of one are not.
 const maxTaken = 200
 
 func tooMany(taken []bourse.Part) bool { return len(taken) > maxTaken }
@@ -148,8 +146,8 @@ func partsOf(list []Window) []bourse.Part {
 	return parts
 }
 
-// distinct adds a window unless it is like one of the list: of the same parts, or
-// with the same start, end, price and sites; one more than most has no place.
+// distinct adds a window unless it is like one of the list, that is, has the same parts, or
+// the same start, end, price and sites. It adds none beyond most.
 func distinct(list []Window, w Window, most int) []Window {
 	for i := range list {
 		if list[i].like(&w) {

@@ -9,11 +9,11 @@ import (
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
-// Ties settles which of several sites that are as good for a job it takes: the one
-// with the largest share of its nodes free over the market's span, and of equal
-// ones the first by a permutation that is the job's own. What sites offer makes the
-// permutation, not their names or the order in which they are given; sites that
-// offer the very same are told apart by their order, which differs from job to job.
+// Ties decides which of several equally good sites a job takes: the one with the largest
+// share of its nodes free over the market's span, and of equal ones the first in a
+// permutation of the job's own. The permutation depends on what sites offer, not on their
+// names or order. Sites that offer exactly the same are distinguished by their order, which
+// differs from job to job.
 type Ties struct {
 	site []int32  // by group
 	free []int64  // by site, in node-milliseconds
@@ -22,7 +22,7 @@ type Ties struct {
 	seed uint64   // of the present job
 }
 
-// NewTies reads what the sites of a market have free.
+// NewTies reads the free nodes of the sites of a market.
 func NewTies(m *Market) *Ties {
 	t := &Ties{site: make([]int32, len(m.Groups))}
 	number := map[string]int32{}
@@ -48,12 +48,12 @@ func NewTies(m *Market) *Ties {
 		for _, step := range m.Admissible[g] {
 			look = mix(look ^ uint64(step.At)<<20 ^ uint64(step.Free))
 		}
-		t.look[n] += look // in whatever order its groups are given
+		t.look[n] += look // a sum, so the order of groups does not matter
 	}
 	return t
 }
 
-// area is the free nodes of a profile over [from, to), in node-milliseconds.
+// area returns the free nodes of a profile over [from, to), in node-milliseconds.
 func area(p bourse.Profile, from, to bourse.Time) int64 {
 	sum := int64(0)
 	for i := p.Index(from); i < len(p) && p[i].At < to; i++ {
@@ -68,18 +68,18 @@ func area(p bourse.Profile, from, to bourse.Time) int64 {
 	return sum
 }
 
-// add gives nodes back, or takes them where by is -1.
+// add gives nodes back, or takes them if by is -1.
 func (t *Ties) add(parts []bourse.Part, by int) {
 	for _, p := range parts {
 		t.free[t.site[p.Group]] += int64(by) * int64(p.Count) * int64(p.End.Sub(p.Start))
 	}
 }
 
-// Draw makes the permutation that of a job with that seed.
+// Draw sets the permutation to that of a job with this seed.
 func (t *Ties) Draw(seed uint64) { t.seed = seed }
 
-// Compare orders two sites, by number in the order of the market's groups, the one
-// to be taken first.
+// Compare orders two sites, numbered in the order of the market's groups; the preferred one
+// comes first.
 func (t *Ties) Compare(a, b int32) int {
 	if a == b {
 		return 0
@@ -89,7 +89,7 @@ func (t *Ties) Compare(a, b int32) int {
 		cmp.Compare(mix(t.seed+uint64(a)*golden), mix(t.seed+uint64(b)*golden)))
 }
 
-// CompareGroups is Compare of the sites of two groups.
+// CompareGroups is Compare for the sites of two groups.
 func (t *Ties) CompareGroups(a, b int32) int { return t.Compare(t.site[a], t.site[b]) }
 
 // golden and mix are the increment and the finalizer of SplitMix64 (Steele, Lea and
@@ -111,23 +111,22 @@ func (t *Ties) freer(a, b int32) int {
 	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
 }
 
-// A search settles a window's start, its length and its cost; which of several
-// groups of alike price serve it, it leaves to their order. Here that is settled
-// without names: by the fewest sites, then by the site that has the largest share
-// of its nodes free, then by a permutation that is the job's own. At a site it is
-// the fewest groups, and of those the one that fits best.
+// A search determines a window's start, length and cost. Which of several equally priced
+// groups serve it depends on their order. Here that is decided without names: by the fewest
+// sites, then by the site with the largest share of its nodes free, then by a permutation
+// of the job's own. Within a site it is the fewest groups, and of those the one that fits
+// best.
 
-// supply is what a group has for a window that is being built.
+// supply is what a group has for a window being built.
 type supply struct {
 	group int32
 	site  int32
 	count int
-	cost  bourse.Credits // of a node
+	cost  bourse.Credits // cost of one node
 	end   bourse.Time
 }
 
-// settle returns the window that a search has found with its parts chosen anew,
-// among those of the same start, length and cost.
+// settle chooses the parts of a found window again, with the same start, length and cost.
 func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bourse.Window) bourse.Window {
 	list := p.supplies(q, s, &w)
 	if j.OneSite {
@@ -141,10 +140,10 @@ func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bours
 	return w
 }
 
-// supplies lists the groups that can serve a window, the cheapest first, in an
-// order that is the job's own among equals.
+// supplies lists the groups that can serve a window, the cheapest first, equal ones in an
+// order of the job's own.
 func (p *Placer) supplies(q *search.Query, s *side, w *bourse.Window) []supply {
-	dearest := bourse.Credits(0) // of a node of the window: none that is dearer is needed
+	dearest := bourse.Credits(0) // dearest node of the window: no dearer one is needed
 	for _, x := range w.Parts {
 		dearest = max(dearest, x.Cost/bourse.Credits(x.Count))
 	}
@@ -154,7 +153,7 @@ func (p *Placer) supplies(q *search.Query, s *side, w *bourse.Window) []supply {
 		if length == 0 || length > w.Time || cost > dearest {
 			continue
 		}
-		end := w.Start.Add(length) // no later than the window's
+		end := w.Start.Add(length) // not later than the window's end
 		if n := s.list.Free(int32(g)).Min(w.Start, end); n > 0 {
 			list = append(list, supply{int32(g), p.ties.site[g], n, cost, end})
 		}
@@ -164,8 +163,8 @@ func (p *Placer) supplies(q *search.Query, s *side, w *bourse.Window) []supply {
 	return list
 }
 
-// oneSite leaves the supplies of one site that has enough at that cost: the one
-// with the largest free share.
+// oneSite returns the supplies of one site that has enough at that cost: the one with the
+// largest free share.
 func (p *Placer) oneSite(list []supply, nodes int, cost bourse.Credits) []supply {
 	best := int32(-1)
 	for i := range list {
@@ -187,13 +186,13 @@ func (p *Placer) oneSite(list []supply, nodes int, cost bourse.Credits) []supply
 	return slices.DeleteFunc(list, func(x supply) bool { return x.site != best })
 }
 
-// prefers reports whether of two sites that are as good the first is taken.
+// prefers reports whether the first of two equally good sites is preferred.
 func (p *Placer) prefers(a, b int32) bool {
 	return p.ties.Compare(a, b) < 0
 }
 
-// fill takes nodes from the cheapest supplies: all of those that are cheaper than
-// the dearest that is needed, and of that price's as few sites as possible.
+// fill takes nodes from the cheapest supplies: all that are cheaper than the dearest one
+// needed, and at that price from as few sites as possible.
 func (p *Placer) fill(list []supply, nodes int, start bourse.Time) ([]bourse.Part, bool) {
 	var parts []bourse.Part
 	left := nodes
@@ -222,9 +221,9 @@ func (p *Placer) fill(list []supply, nodes int, start bourse.Time) ([]bourse.Par
 	return parts, left == 0
 }
 
-// spread takes what is left from supplies of one price, site by site: those that
-// serve the window already, then the one with the largest free share that has all
-// that is left, and while none has that, the one that has most.
+// spread takes the rest from supplies of one price, site by site: first those that already
+// serve the window, then the one with the largest free share among those with enough for
+// all of the rest or, if none has enough, the one with the most.
 func (p *Placer) spread(list []supply, used map[int32]bool, left func() int, take func(*supply, int)) {
 	total := map[int32]int{}
 	for i := range list {
@@ -243,8 +242,7 @@ func (p *Placer) spread(list []supply, used map[int32]bool, left func() int, tak
 	}
 }
 
-// better reports whether what is left is taken from one site rather than from
-// another.
+// better reports whether to take the rest from site a rather than from site b.
 func (p *Placer) better(a, b int32, total map[int32]int, used map[int32]bool, left int) bool {
 	switch {
 	case used[a] != used[b]:
@@ -257,8 +255,8 @@ func (p *Placer) better(a, b int32, total map[int32]int, used map[int32]bool, le
 	return p.prefers(a, b)
 }
 
-// fromSite takes n nodes from the supplies of a site: from the smallest one that has
-// them all or, while none has, from the largest.
+// fromSite takes n nodes from the supplies of a site: from the smallest supply that has
+// enough or, while none has, from the largest.
 func (p *Placer) fromSite(list []supply, site int32, n int, take func(*supply, int)) {
 	for n > 0 {
 		best := -1

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// core is what of a batch can still be in doubt. If alternatives might be mixed,
-// the best would be every job's option of least g + s z at one slope s, that of the
-// last step that fits, with a part of that step. Any other option of a job is a loss
-// against that, and a choice that has it is worse than that mixture by no less. The
-// mixture is little better than the best choice, the more jobs the less, so nearly
-// all options lose more than is between them: they are in no best choice, and the
-// run over labels need not see them. Of 10,000 jobs some hundred are left (Pisinger,
-// A minimal algorithm for the multiple-choice knapsack problem, 1995).
+// core is the part of a batch that is still undecided. If alternatives could be mixed, the
+// optimum would give every job the option with the least g + s z for a single slope s, that
+// of the last step that fits, taking only part of that step. Any other option of a job has
+// a loss against this mixture, and a choice that contains it is worse than the mixture by
+// at least that loss. The mixture is little better than the best choice, less so the more
+// jobs there are. So nearly all options lose more than the difference: they are in no best
+// choice, and the run over labels can omit them. Of 10,000 jobs some hundred remain
+// (Pisinger, A minimal algorithm for the multiple-choice knapsack problem, 1995).
 //
-// How good the best choice is, is not known before. So labels are run over the
-// options that lose least, then over four times as many, until all that lose less
-// than the best choice so far are among them: then it is the best.
+// The value of the best choice is not known beforehand. So labels are run over the options
+// with the least losses, then over four times as many, until these include all options that
+// lose less than the best choice so far; then it is optimal.
 type core struct {
 	whole  *options
-	base   []int  // by job, what the mixture has, in whole.list; of the last step nothing
+	base   []int  // by job, its option in the mixture, in whole.list, without the last step
 	z, g   int64  // sums of the base
 	dz, dg int64  // the last step, dz > 0: the slope is dg/dz
 	spare  int64  // what the base leaves of the limit
@@ -28,15 +28,15 @@ type core struct {
 	order  []wide // scratch
 }
 
-// coreOptions are in the first core, those of the base not counted.
+// coreOptions is the number of options in the first core, not counting those of the base.
 const coreOptions = 64
 
-// wide is a number of 128 bits.
+// wide is a 128-bit number.
 type wide struct{ hi, lo uint64 }
 
 func (a wide) compare(b wide) int { return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo)) }
 
-// less returns a x b - c x d, which must not be negative, nor any of the four.
+// less returns a x b - c x d. None of the four, nor the result, may be negative.
 func less(a, b, c, d int64) wide {
 	h1, l1 := bits.Mul64(uint64(a), uint64(b))
 	h2, l2 := bits.Mul64(uint64(c), uint64(d))
@@ -45,7 +45,7 @@ func less(a, b, c, d int64) wide {
 	return wide{hi, lo}
 }
 
-// open finds the losses of the options, of which r has all steps.
+// open computes the losses of the options. r must contain all steps.
 func (c *core) open(whole *options, r *relaxation, limit int64) {
 	c.whole, c.base, c.loss = whole, c.base[:0], c.loss[:0]
 	c.z, c.g, c.dz, c.dg = r.z, r.g, 1, 0
@@ -72,12 +72,12 @@ func (c *core) open(whole *options, r *relaxation, limit int64) {
 	}
 }
 
-// worth is the most that an option may lose in a choice whose g is no more than
-// value, which is that of some choice.
+// worth returns the most that an option may lose in a choice whose g does not exceed value,
+// the g of some known choice.
 func (c *core) worth(value int64) wide { return less(c.dg, c.spare, c.dz, c.g-value) }
 
-// reach is the loss up to which the next core has options: n of them, or all that
-// lose no more than most.
+// reach returns the largest loss of the options in the next core: that of the n-th, but at
+// most most.
 func (c *core) reach(n int, most wide) wide {
 	c.order = c.order[:0]
 	for _, l := range c.loss {
@@ -92,9 +92,9 @@ func (c *core) reach(n int, most wide) wide {
 	return c.order[n-1]
 }
 
-// take puts into dst the options that lose no more than most, of the jobs that have
-// more than one of them, and the others' alternatives into chosen. It returns the sums
-// of z and g of these.
+// take puts the options that lose no more than most into dst, for jobs with more than one
+// of them. For other jobs it puts the alternatives into chosen and returns their sums of z
+// and g.
 func (c *core) take(dst *options, most wide, chosen []int) (z, g int64) {
 	dst.clear()
 	for k, j := range c.whole.jobs {

@@ -7,10 +7,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// finish minimises the latest end and then the sum of ends, within the budget
-// limit in force and, where one is given, the time limit: the least end by
-// which some choice can be over is found by bisection, and of the alternatives
-// that end by then the choice with the least sum is taken.
+// finish minimises the latest end and then the sum of ends, within the budget limit in
+// force and, if given, the time limit. It finds by bisection the earliest time by which
+// some choice can be over, and of the alternatives that end by then takes the choice with
+// the least sum.
 func (s *Selector) finish(jobs [][]Alternative, given, limits Limits, chosen []int) bool {
 	s.ends = s.ends[:0]
 	for _, alternatives := range jobs {
@@ -60,7 +60,7 @@ func (s *Selector) finish(jobs [][]Alternative, given, limits Limits, chosen []i
 	best := 0
 	for i, v := range s.vectors.last() {
 		if v.end < s.vectors.last()[best].end {
-			best = i // in order of cost: ties keep the cheaper
+			best = i // in order of cost, so ties keep the cheaper one
 		}
 	}
 	s.vectors.trace(best, chosen)

@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Point is a choice that no other beats in cost, time and finish at once. With
+// Point is a choice that no other choice beats in cost, time and finish at once. With
 // limits B* and T*, D is B* - Cost and I is T* - Time.
 type Point struct {
 	Cost   bourse.Credits
@@ -15,11 +15,11 @@ type Point struct {
 	Chosen []int       // as in Result
 }
 
-// Front returns the whole Pareto front of the batch over cost, time and finish,
-// in that order ascending; limits do not bind it. Of choices equal in all three
-// one is shown. The number of points can grow with the product of the jobs'
-// alternatives: beyond 100,000 labels a job they are thinned to a grid, and grid
-// says so; the points shown are then still choices, perhaps beaten ones.
+// Front returns the whole Pareto front of the batch over cost, time and finish, sorted by
+// these in ascending order, without any limits. Of choices that are equal in all three one
+// is returned. The number of points can grow with the product of the jobs' alternatives.
+// Beyond 100,000 labels for a job they are thinned to a grid, and grid is true; the points
+// are then still valid choices, but others may beat them.
 func (s *Selector) Front(jobs [][]Alternative) (points []Point, grid bool) {
 	check(jobs)
 	if !s.vectors.run(jobs, math.MaxInt64, latestEnd, math.MaxInt64, math.MaxInt64, s.bound()) || len(s.vectors.jobs) == 0 {

@@ -7,40 +7,39 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// maxLabels bounds the labels of one job. Beyond, z is rounded up to a grid of
-// half as many cells.
+// maxLabels bounds the labels of one job. Beyond it, z is rounded up to a grid with half as
+// many cells.
 const maxLabels = 100_000
 
-// label is a choice for the jobs from some job on: the sums of it, the option of
-// that job, and the label of the jobs behind.
+// label is a choice for the jobs from some job on: its sums, the option of that job, and
+// the label of the jobs after it.
 type label struct {
 	z, g   int64
 	option int32
 	next   int32
 }
 
-// stages is the backward run over the jobs (Toporkov et al., formula 1), with
-// Pareto labels (z, g) in place of a table over all values of Z: a label says
-// that sum of z can be had with that sum of g, and only those that none beats
-// are kept.
+// stages is the backward run over the jobs (Toporkov et al., formula 1), with Pareto labels
+// (z, g) instead of a table over all values of Z. A label says that this sum of z is
+// possible with this sum of g. Only labels that no other beats are kept.
 type stages struct {
 	whole   options
 	core    core
-	options         // those of the core, which are run over
-	front   []label // of the stage run over last
-	back    trail   // how they came about
+	options         // options of the core, over which the run goes
+	front   []label // labels of the latest stage
+	back    trail   // how the labels came about
 	a, b    []label // scratch of a stage
 	relaxed relaxation
-	best    []int // by job, the alternative in the best choice so far; -1: it has none
-	making  []int // scratch: the same of a choice in the making
-	value   int64 // the sum of g of the best
-	grid    bool  // the bound was reached
+	best    []int // by job, its alternative in the best choice so far; -1: none
+	making  []int // scratch: the same for a choice in the making
+	value   int64 // sum of g of the best choice
+	grid    bool  // the bound on labels was reached
 	narrow  int   // options in the first core, for tests; 0: coreOptions
 }
 
-// solve minimises the sum of g subject to the sum of z within limit, over the
-// alternatives that end by most, and puts the choice into chosen unless it is
-// nil. It reports false iff no choice is within the limit.
+// solve minimises the sum of g, with the sum of z within limit, over the alternatives that
+// end by most. It puts the choice into chosen unless that is nil, and reports false iff no
+// choice is within the limit.
 func (s *stages) solve(jobs [][]Alternative, most bourse.Time, z, g criterion, limit int64, bound int, chosen []int) bool {
 	s.grid = false
 	if !s.whole.open(jobs, most, z, g) || s.whole.least() > limit {
@@ -71,8 +70,8 @@ func (s *stages) solve(jobs [][]Alternative, most bourse.Time, z, g criterion, l
 	return true
 }
 
-// run makes the labels of all jobs of the core that are within the limit and come to
-// no more than best; false if there are none.
+// run makes the labels of all jobs of the core that are within the limit and do not exceed
+// best; false if there are none.
 func (s *stages) run(limit, best int64, bound int, keep bool) bool {
 	s.grid = false
 	s.relaxed.open(&s.options)
@@ -98,9 +97,9 @@ func (s *stages) run(limit, best int64, bound int, keep bool) bool {
 	return true
 }
 
-// stage returns the labels of job k in front of those of the jobs behind it:
-// z within room, none that cannot reach best any more, none beaten. It returns
-// nil if they are more than bound.
+// stage extends the labels of the jobs after k by job k. It keeps those with z within room
+// that can still reach best and that no other beats. It returns nil if there are more than
+// bound.
 func (s *stages) stage(k int, before []label, room, best, limit int64, bound int, cell int64) []label {
 	s.a = s.a[:0]
 	for o := s.first[k]; o < s.first[k+1]; o++ {
@@ -120,8 +119,8 @@ func (s *stages) stage(k int, before []label, room, best, limit int64, bound int
 	return s.a
 }
 
-// merge appends to dst the labels that none beats among done and those of
-// before with option o in front. Ties: the lower alternative.
+// merge appends to dst the labels that no other beats, among done and those of before with
+// option o in front. Ties: the lower alternative.
 func (s *stages) merge(dst, done, before []label, o int32, room, cell int64) []label {
 	opt := &s.list[o]
 	i, least := 0, int64(math.MaxInt64)
@@ -130,7 +129,7 @@ func (s *stages) merge(dst, done, before []label, o int32, room, cell int64) []l
 		if cell > 1 {
 			l.z = (l.z + cell - 1) / cell * cell
 			if l.z > room && before[n].z+opt.z <= room {
-				l.z = room // the last cell is cut by the limit
+				l.z = room // the limit cuts the last cell
 			}
 		}
 		if l.z > room {
@@ -146,7 +145,7 @@ func (s *stages) merge(dst, done, before []label, o int32, room, cell int64) []l
 		if l.g < least {
 			least = l.g
 			if w := len(dst) - 1; w >= 0 && dst[w].z == l.z {
-				dst = dst[:w] // of one cell of the grid
+				dst = dst[:w] // in the same cell of the grid
 			}
 			dst = append(dst, l)
 		}
@@ -170,8 +169,8 @@ func (s *stages) precedes(a, b *label) bool {
 	return s.list[a.option].index < s.list[b.option].index
 }
 
-// trace follows the best label of the first job through the stages, so that the
-// choice in the making is the best so far.
+// trace follows the best label of the first job through the stages and makes that the best
+// choice so far.
 func (s *stages) trace(keep bool) {
 	if !keep {
 		return

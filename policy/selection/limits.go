@@ -7,10 +7,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// TimeLimit is T* of formula 2, the sum over the jobs of the mean time of their
-// alternatives, rounded down to the millisecond: sums of times are whole, so
-// they are within one iff within the other. No single term is rounded (the
-// paper's floor makes T* infeasible in most batches).
+// TimeLimit returns T* of formula 2, the sum over the jobs of the mean time of their
+// alternatives, rounded down to the millisecond. Sums of times are whole, so they are
+// within the rounded limit iff they are within the exact one. No single term is rounded
+// (the paper's floor makes T* infeasible in most batches).
 func TimeLimit(jobs [][]Alternative) bourse.Duration {
 	whole, part, denominator := int64(0), int64(0), int64(1)
 	for _, alternatives := range jobs {
@@ -33,8 +33,8 @@ func TimeLimit(jobs [][]Alternative) bourse.Duration {
 	return bourse.Duration(whole)
 }
 
-// exactTimeLimit serves batches whose counts of alternatives have no small
-// common multiple.
+// exactTimeLimit is for batches whose numbers of alternatives have no small common
+// multiple.
 func exactTimeLimit(jobs [][]Alternative) bourse.Duration {
 	sum := new(big.Rat)
 	for _, alternatives := range jobs {
@@ -60,7 +60,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// BudgetLimit is B* of formula 3: the greatest cost, the owners' income, of a
+// BudgetLimit returns B* of formula 3: the greatest cost, which is the owners' income, of a
 // selection whose times sum to no more than limit; Auto if there is none.
 func (s *Selector) BudgetLimit(jobs [][]Alternative, limit bourse.Duration) bourse.Credits {
 	if !s.stages.solve(jobs, math.MaxInt64, timeOf, incomeOf, int64(limit), s.bound(), nil) {

@@ -7,24 +7,24 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// option is an alternative that no other of its job beats: z is what the limit
-// bounds, g what is minimised.
+// option is an alternative that no other of its job beats. z is bounded by the limit, and g
+// is minimised.
 type option struct {
 	z, g  int64
 	index int32
 }
 
-// options are those of the jobs that have alternatives; a job's are in order of
-// z, and g falls.
+// options are those of the jobs that have alternatives. A job's options are in ascending
+// order of z and descending order of g.
 type options struct {
 	list  []option
 	jobs  []int
 	first []int // list[first[k]:first[k+1]] are those of jobs[k]
 }
 
-// open makes the options of the jobs: alternatives that end by most and that no
-// other beats in z and g; of equal ones the lowest. It reports false iff some
-// job has alternatives and none ends by then.
+// open collects the options of the jobs: alternatives that end by most and that no other
+// beats in z and g; of equal ones the lowest. It reports false iff some job has
+// alternatives but none ends by then.
 func (o *options) open(jobs [][]Alternative, most bourse.Time, z, g criterion) bool {
 	o.clear()
 	for j, alternatives := range jobs {
@@ -61,16 +61,16 @@ func (o *options) clear() {
 	o.list, o.jobs, o.first = o.list[:0], o.jobs[:0], append(o.first[:0], 0)
 }
 
-// close says that all options of job j are in the list now.
+// close records that all options of job j are in the list.
 func (o *options) close(j int) {
 	o.jobs = append(o.jobs, j)
 	o.first = append(o.first, len(o.list))
 }
 
-// of is the options of the k-th job.
+// of returns the options of the k-th job.
 func (o *options) of(k int) []option { return o.list[o.first[k]:o.first[k+1]] }
 
-// least is the sum of the least z.
+// least returns the least possible sum of z.
 func (o *options) least() int64 {
 	z := int64(0)
 	for k := range o.jobs {

@@ -6,21 +6,20 @@ import (
 	"slices"
 )
 
-// relaxation bounds from below what the jobs not yet run over can do with the
-// room that a label leaves: their alternatives may be mixed, so the best is to
-// go along the convex hulls of their options, steepest step first. A label whose
-// g and that bound pass the value of a choice already known is dropped; in
-// batches of many jobs few labels are left.
+// relaxation bounds from below what the remaining jobs can do with the room that a label
+// leaves. If their alternatives could be mixed, the optimum would follow the convex hulls
+// of their options, steepest step first. A label is dropped if its g plus that bound
+// exceeds the value of a known choice. In batches of many jobs few labels remain.
 type relaxation struct {
-	steps []step // of the jobs not yet run over, steepest first
-	z, g  int64  // sums of their least z and the g that goes with it
+	steps []step // of the remaining jobs, steepest first
+	z, g  int64  // sums of their least z and the g of those options
 	o     *options
 	hull  []int // scratch
 	at    []int // scratch of greedy
 }
 
-// step goes from one option on the hull of job k to the next: dz > 0 more z for
-// dg > 0 less g.
+// step leads from one option on the hull of job k to the next: dz > 0 more z for dg > 0
+// less g.
 type step struct {
 	k      int
 	to     int
@@ -52,8 +51,8 @@ func (r *relaxation) open(all *options) {
 	})
 }
 
-// greedy puts a choice within limit into chosen and returns its g: every step that
-// fits is taken, in order.
+// greedy puts a choice within limit into chosen and returns its g. It takes every step that
+// fits, in order.
 func (r *relaxation) greedy(limit int64, chosen []int) int64 {
 	r.at = append(r.at[:0], r.o.first[:len(r.o.jobs)]...)
 	z, g := r.z, r.g
@@ -76,14 +75,14 @@ func steeper(a, b, c option) bool {
 	return compareProducts(a.g-b.g, c.z-b.z, b.g-c.g, b.z-a.z) > 0
 }
 
-// compareProducts compares a x b with c x d, none negative, in 128 bits.
+// compareProducts compares a x b with c x d in 128 bits. None may be negative.
 func compareProducts(a, b, c, d int64) int {
 	h1, l1 := bits.Mul64(uint64(a), uint64(b))
 	h2, l2 := bits.Mul64(uint64(c), uint64(d))
 	return cmp.Or(cmp.Compare(h1, h2), cmp.Compare(l1, l2))
 }
 
-// leave says that job k is run over now.
+// leave removes job k, whose stage comes now.
 func (r *relaxation) leave(k int) {
 	o := &r.o.of(k)[0]
 	r.z -= o.z
@@ -98,11 +97,10 @@ func (r *relaxation) leave(k int) {
 	r.steps = r.steps[:w]
 }
 
-// prune drops, in place, the labels that cannot reach best. Labels are in order
-// of z, so the room they leave shrinks: one walk over the steps serves all,
-// backwards.
+// prune drops, in place, the labels that cannot reach best. Labels are in order of z, so
+// the room that they leave shrinks, and one backward walk over the steps is enough for all.
 func (r *relaxation) prune(labels []label, limit, best int64) []label {
-	z, g := r.z, r.g // after the steps taken in full
+	z, g := r.z, r.g // sums after the steps taken in full
 	for i := range r.steps {
 		z += r.steps[i].dz
 		g -= r.steps[i].dg
@@ -127,7 +125,7 @@ func (r *relaxation) prune(labels []label, limit, best int64) []label {
 	return labels[:w]
 }
 
-// ratio is a x b / c rounded up; b <= c, so it is at most a.
+// ratio returns a x b / c rounded up. b must not exceed c, so the result is at most a.
 func ratio(a, b, c int64) int64 {
 	if b >= c {
 		return a

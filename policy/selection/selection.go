@@ -1,11 +1,10 @@
-// Package selection takes one alternative for each job of a batch, so that a
-// criterion of the whole batch is best within the limits of the virtual
-// organisation: the second phase of Toporkov et al. (section 2, formulas 1 to
-// 3). Alternatives never overlap, so every combination is possible and the
-// choice is exact.
+// Package selection takes one alternative for each job of a batch so that a criterion of
+// the whole batch is optimal within the limits of the virtual organisation. It is the
+// second phase of Toporkov et al. (section 2, formulas 1 to 3). Alternatives never overlap,
+// so every combination is possible and the choice is exact.
 //
-// The package looks for no windows and knows no slots; an alternative is a
-// time, a cost and an end. It knows no clock, draws nothing and does no I/O.
+// The package does not search for windows and knows no slots: an alternative is a time, a
+// cost and an end. It has no clock and no randomness, and does no I/O.
 package selection
 
 import (
@@ -15,14 +14,14 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Alternative is what selection knows of a window.
+// Alternative is what selection knows about a window.
 type Alternative struct {
 	Time bourse.Duration // of the longest part
-	Cost bourse.Credits  // all that it would cost
+	Cost bourse.Credits  // total cost
 	End  bourse.Time     // of the longest part
 }
 
-// Goal is what is minimised.
+// Goal is what to minimise.
 type Goal uint8
 
 const (
@@ -48,27 +47,26 @@ func ParseGoal(s string) (Goal, error) {
 // Auto in Limits asks for the limit by the paper's formula.
 const Auto = -1
 
-// Limits bound a selection. A limit that is given, 0 or more, always binds;
-// Auto is T* by formula 2 and B* by formula 3, which bind MinCost, and MinTime
-// and MinFinish, respectively.
+// Limits bound a selection. A limit of 0 or more always applies. Auto is T* by formula 2,
+// which applies to MinCost, or B* by formula 3, which applies to MinTime and MinFinish.
 type Limits struct {
 	Time bourse.Duration // T*, on the sum of times
 	Cost bourse.Credits  // B*, on the sum of costs
 }
 
-// Result is a selection, or why there is none.
+// Result is a selection, or the reason why there is none.
 type Result struct {
 	Chosen []int  // by job, index of its alternative; -1: none, the job is postponed
-	Limits Limits // in force; Cost is Auto where no selection is within Time, so that B* is not defined
+	Limits Limits // in force; Cost is Auto if no selection is within Time, as B* is then undefined
 	Time   bourse.Duration
 	Cost   bourse.Credits
 	Finish bourse.Time   // the latest end
 	Reason bourse.Reason // LimitTime or LimitBudget; Chosen is then nil
-	Grid   bool          // the label bound was reached: within the limits, but perhaps not the best
+	Grid   bool          // the label bound was reached: within the limits, but perhaps not optimal
 }
 
-// Selector selects. It keeps the memory of its work from one call to the next;
-// the zero Selector is ready. It is not safe for concurrent use.
+// Selector selects. It reuses its memory from one call to the next; the zero Selector is
+// ready. It is not safe for concurrent use.
 type Selector struct {
 	stages  stages
 	vectors vectors
@@ -76,13 +74,13 @@ type Selector struct {
 	maximum int // bound on labels, 4 or more, for tests; 0: maxLabels
 }
 
-// Select takes an alternative for each job that has one. Ties: the best value
-// of the goal, then the smaller sum of what the limit bounds (MinFinish with a
-// given time limit: of cost, then of time), then the lower alternatives, the
-// first job's first. Times and costs must not be negative, and
-// their sums must fit in 62 bits.
+// Select takes an alternative for each job that has one. Ties: the best value of the goal,
+// then the smaller sum of what the limit bounds (MinFinish with a given time limit: of
+// cost, then of time), then the lower alternatives, the first job's first. Times and costs
+// must not be negative, and their sums must fit in 62 bits; otherwise it panics.
 //
-// Labels beyond 100,000 a job are rounded to a grid; the result says so.
+// Beyond 100,000 labels for a job they are rounded to a grid, and Grid of the result is
+// set.
 func (s *Selector) Select(jobs [][]Alternative, g Goal, given Limits) Result {
 	check(jobs)
 	r := Result{Limits: given}
@@ -126,7 +124,7 @@ func (s *Selector) Select(jobs [][]Alternative, g Goal, given Limits) Result {
 	return r
 }
 
-// refuse says that the limits together leave nothing, though each alone would.
+// refuse sets the reason that the limits together allow no choice, though each alone would.
 func (r *Result) refuse(g Goal) {
 	code := bourse.LimitTime
 	if g == MinCost {
@@ -168,7 +166,7 @@ func (s *Selector) bound() int {
 	return maxLabels
 }
 
-// A criterion is a value of an alternative that is summed over the batch.
+// criterion is a value of an alternative that is summed over the batch.
 type criterion func(a *Alternative) int64
 
 func timeOf(a *Alternative) int64   { return int64(a.Time) }
@@ -176,7 +174,7 @@ func costOf(a *Alternative) int64   { return int64(a.Cost) }
 func incomeOf(a *Alternative) int64 { return -int64(a.Cost) }
 func endOf(a *Alternative) int64    { return int64(a.End) }
 
-// sumLeast is the sum of the least values of the jobs that have alternatives.
+// sumLeast returns the sum of the least values of the jobs that have alternatives.
 func sumLeast(jobs [][]Alternative, of criterion) int64 {
 	total := int64(0)
 	for _, alternatives := range jobs {
@@ -192,7 +190,7 @@ func sumLeast(jobs [][]Alternative, of criterion) int64 {
 	return total
 }
 
-// check holds callers to sums that fit.
+// check panics unless all sums fit.
 func check(jobs [][]Alternative) {
 	const most = 1 << 62
 	time, cost, end := uint64(0), uint64(0), uint64(0)

@@ -1,16 +1,16 @@
 package selection
 
-// trail keeps how the labels of a stage came about: of each, its option and the label
-// behind it, which is all that the choice is read from in the end. Of the labels of
-// some stages ago most lead to none of today's. They are dropped when what is kept has
-// doubled, so a batch takes memory by its jobs, and not by all labels that there were.
+// trail records how the labels of a stage came about. For each it keeps only its option and
+// the next label, from which the choice is read at the end. Most labels of earlier stages
+// no longer lead to any current label. They are dropped whenever the records have doubled,
+// so a batch takes memory by its jobs, not by all the labels there were.
 type trail struct {
 	stages [][]origin // the last job's first
 	kept   int        // origins
-	room   int        // when as many are kept, those that lead nowhere are dropped
-	least  int        // of room, for tests; 0: trailRoom
-	off    bool       // only the value counts
-	chunk  []origin   // the next stages are cut from it
+	room   int        // number of origins at which to drop those that lead nowhere
+	least  int        // least value of room, for tests; 0: trailRoom
+	off    bool       // no choice will be read
+	chunk  []origin   // memory for the next stages
 	alive  []int32    // scratch
 }
 
@@ -22,7 +22,7 @@ const (
 	trailChunk = 1 << 13
 )
 
-// open empties the trail; it keeps origins from now on only if a choice is to be read.
+// open empties the trail. It keeps origins from now on only if keep is set.
 func (t *trail) open(keep bool) {
 	t.stages, t.kept, t.off, t.chunk = t.stages[:0], 0, !keep, t.chunk[:0]
 	t.room = t.least
@@ -31,7 +31,7 @@ func (t *trail) open(keep bool) {
 	}
 }
 
-// add keeps the labels of the next stage.
+// add records the labels of the next stage.
 func (t *trail) add(labels []label) {
 	if t.off {
 		return
@@ -52,7 +52,7 @@ func (t *trail) add(labels []label) {
 	}
 }
 
-// drop drops the origins that lead to no label of the last stage.
+// drop removes the origins that lead to no label of the last stage.
 func (t *trail) drop() {
 	for d := len(t.stages) - 1; d > 0; d-- {
 		stage, behind := t.stages[d], t.stages[d-1]

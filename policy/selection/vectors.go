@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// How the ends of jobs make the end of a batch.
+// How the end of a batch follows from the ends of its jobs.
 const (
 	latestEnd = iota
 	sumOfEnds
@@ -17,24 +17,24 @@ const (
 // vector is a label of three criteria.
 type vector struct {
 	cost, time, end int64
-	index           int32 // of the job's alternative
-	next            int32 // vector of the jobs behind
+	index           int32 // index of the job's alternative
+	next            int32 // vector of the jobs after it
 }
 
-// vectors is the backward run with three criteria, for the Pareto front and for
-// two limits at once.
+// vectors is the backward run with three criteria, for the Pareto front and for two limits
+// at once.
 type vectors struct {
 	jobs   []int
 	all    []vector
 	starts []int
-	own    []vector // scratch: alternatives of the job that none beats
+	own    []vector // scratch: alternatives of the job that no other beats
 	work   []vector // scratch: labels of a stage
 	stairs []vector // scratch of filter
 	grid   bool
 }
 
-// run makes the labels of all jobs over the alternatives that end by most,
-// within both limits. It reports false iff there is no choice.
+// run makes the labels of all jobs over the alternatives that end by most, within both
+// limits. It reports false iff there is no choice.
 func (v *vectors) run(jobs [][]Alternative, most bourse.Time, ends int, limitCost, limitTime int64, bound int) bool {
 	v.jobs, v.grid = v.jobs[:0], false
 	for j := range jobs {
@@ -85,21 +85,21 @@ func (v *vectors) run(jobs [][]Alternative, most bourse.Time, ends int, limitCos
 	return true
 }
 
-// last is the labels of the job run over last.
+// last returns the labels of the job handled last.
 func (v *vectors) last() []vector {
 	n := len(v.starts)
 	return v.all[v.starts[n-2]:v.starts[n-1]]
 }
 
-// filter drops, in place, what is beaten; of equal vectors the lowest
-// alternative stays. The order is then by cost, time, end.
+// filter drops, in place, vectors that another beats; of equal ones the lowest alternative
+// stays. It sorts the rest by cost, time and end.
 func (v *vectors) filter(list []vector) []vector {
 	slices.SortFunc(list, func(a, b vector) int {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.time, b.time), cmp.Compare(a.end, b.end),
 			cmp.Compare(a.index, b.index), cmp.Compare(a.next, b.next))
 	})
-	// All kept so far cost no more. The stairs are those of them that none beats
-	// in time and end: time rises, end falls.
+	// All vectors kept so far cost no more than the next. The stairs are those that no
+	// other beats in time and end: time rises, end falls.
 	stairs, w := v.stairs[:0], 0
 	for _, x := range list {
 		i, _ := slices.BinarySearchFunc(stairs, x.time, func(s vector, t int64) int {
@@ -127,8 +127,8 @@ func (v *vectors) filter(list []vector) []vector {
 	return list[:w]
 }
 
-// thin keeps at most bound vectors: of each cell of a grid over cost and time the
-// one that ends first. The cheapest and the quickest stay.
+// thin keeps at most bound vectors: in each cell of a grid over cost and time the one that
+// ends first. The cheapest and the quickest stay.
 func (v *vectors) thin(list []vector, bound int) []vector {
 	if len(list) <= bound {
 		return list
