@@ -10,23 +10,23 @@ import (
 type Control uint8
 
 const (
-	// Libra takes a job onto time-shared nodes whose shares, the new one
-	// included, are at most 1 in sum: the fullest such nodes first.
+	// Libra accepts a job on time-shared nodes whose shares, including the new one, sum to
+	// at most 1: the fullest such nodes first.
 	Libra Control = iota
-	// LibraRisk takes a job onto the first time-shared nodes without risk: those
-	// whose shares are at most 1 in sum, and empty ones even if the estimate lies
-	// beyond the deadline. It is the paper's rule but where all tasks of a node
-	// would be late alike; see LibraRiskSigma.
+	// LibraRisk accepts a job on the first time-shared nodes without risk: those whose
+	// shares sum to at most 1, and empty ones even if the estimate lies beyond the
+	// deadline. It is the paper's rule except where all tasks of a node would be equally
+	// late; see LibraRiskSigma.
 	LibraRisk
-	// LibraRiskSigma is LibraRisk by the letter: a node is without risk if the
-	// deadline delays that are predicted there have a standard deviation of 0. It
-	// costs some ten times as much. It differs from LibraRisk exactly where all
-	// tasks of a node have one remaining deadline, none is past its estimate, and
-	// the shares are above 1 in sum: then all are late alike, and it takes one more.
+	// LibraRiskSigma is LibraRisk exactly as printed: a node is without risk if the
+	// standard deviation of the deadline delays predicted there is 0. It costs some ten
+	// times as much. It differs from LibraRisk only if all tasks of a node have the same
+	// remaining deadline, none is past its estimate, and the shares sum to more than 1. All
+	// tasks are then equally late, and it accepts one more.
 	LibraRiskSigma
-	// EDF runs one task at a time on a node. The job with the earliest deadline
-	// waits until enough nodes are free, and the others behind it; then it starts,
-	// or is dropped if its estimate does not fit before its deadline.
+	// EDF runs one task at a time on a node. The job with the earliest deadline waits until
+	// enough nodes are free, and the others wait behind it. Then it starts, or is dropped
+	// if its estimate does not fit before its deadline.
 	EDF
 	// EDFOpen is EDF that drops nothing.
 	EDFOpen
@@ -34,7 +34,7 @@ const (
 
 var controlNames = [...]string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-open"}
 
-// ParseControl reads the name of a control.
+// ParseControl reads the name of a control; any other text is an error.
 func ParseControl(s string) (Control, error) {
 	if i := slices.Index(controlNames[:], s); i >= 0 {
 		return Control(i), nil
@@ -42,7 +42,7 @@ func ParseControl(s string) (Control, error) {
 	return 0, fmt.Errorf("admission control %q is unknown; the controls are %s", s, strings.Join(controlNames[:], ", "))
 }
 
-// String is the name that ParseControl reads.
+// String returns the name that ParseControl reads.
 func (c Control) String() string { return controlNames[c] }
 
 // TimeShared reports whether nodes run several tasks at once.

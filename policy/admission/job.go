@@ -9,14 +9,14 @@ import (
 // Job is work with a deadline, as its user states it.
 type Job struct {
 	ID       int64           // unique among the jobs of a server
-	Nodes    int             // numproc: a task on each of so many nodes
-	Estimate bourse.Duration // of the runtime of a task that has a node of performance 1 to itself
-	Deadline bourse.Time     // the instant by which the last task should have ended
+	Nodes    int             // numproc: number of nodes, with one task on each
+	Estimate bourse.Duration // runtime of a task alone on a node of performance 1
+	Deadline bourse.Time     // instant by which the last task should have ended
 }
 
-// Check says what of the job makes no sense at now, whatever the server: an error
-// names the figures and what would be right. An estimate beyond the deadline is
-// no such error; it is up to the control.
+// Check returns an error if the job is invalid at now, whatever the server. The error names
+// the values and what is valid. An estimate beyond the deadline is not an error; the
+// control decides about it.
 func (j *Job) Check(now bourse.Time) error {
 	switch {
 	case j.Nodes < 1:

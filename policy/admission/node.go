@@ -7,39 +7,38 @@ import (
 )
 
 const (
-	// tolerance is how far sums of shares and deviations may lie beyond their
-	// bounds and still be within.
+	// tolerance is how far sums of shares and deviations may exceed their bounds.
 	tolerance = 1e-9
-	// sliver is so little work, in milliseconds of a node, that it counts as none.
+	// sliver is an amount of work, in milliseconds of a node, that counts as none.
 	sliver = 1e-6
 )
 
-// task is the part of a job that runs on one node. Work is in milliseconds of the
-// whole node.
+// task is the part of a job that runs on one node. Work is in milliseconds of the whole
+// node.
 type task struct {
 	job      int64
 	deadline bourse.Time
-	estimate float64     // left of the estimate; 0 once it is used up
-	work     float64     // left of the true work, which no decision looks at
-	rate     float64     // of the node, since the last division
-	end      bourse.Time // if nothing changes
+	estimate float64     // remaining estimate; 0 once it is used up
+	work     float64     // remaining true work, which no decision uses
+	rate     float64     // share of the node since the last division
+	end      bourse.Time // expected end if nothing changes
 }
 
-// node is a time-shared node. It divides itself among its tasks when one of them arrives
-// or ends; in between all rates stay as they are. A task that runs past its
-// estimate keeps its rate until then, which costs the others nothing: what they
-// get is never less than their shares while these are at most 1 in sum.
+// node is a time-shared node. It divides itself among its tasks when one of them arrives or
+// ends; in between all rates are constant. A task that runs past its estimate keeps its
+// rate until then, which does not harm the others: they never get less than their shares
+// while these sum to at most 1.
 type node struct {
 	performance bourse.Performance
-	bare        bool        // an overrun gets what bare shares leave; see Options.OverrunBare
-	at          bourse.Time // of the last division
-	total       float64     // of the shares, at that instant
+	bare        bool        // see Options.OverrunBare
+	at          bourse.Time // time of the last division
+	total       float64     // sum of the shares at that instant
 	tasks       []task      // in order of arrival
 }
 
-// share is what a task needs of its node to end in time (equation 1):
-// remaining estimate / remaining deadline. It is 0 once the estimate is used up,
-// 1 once the deadline is over.
+// share returns what a task needs of its node to end in time (equation 1): remaining
+// estimate / remaining deadline. It is 0 once the estimate is used up, and 1 once the
+// deadline has passed.
 func share(estimate, remaining float64) float64 {
 	switch {
 	case estimate <= 0:
@@ -50,12 +49,12 @@ func share(estimate, remaining float64) float64 {
 	return estimate / remaining
 }
 
-// left is what a task has left of its estimate at now.
+// left returns a task's remaining estimate at now.
 func (n *node) left(t *task, now bourse.Time) float64 {
 	return consumed(t.estimate, t.rate, float64(now-n.at))
 }
 
-// consumed is what is left of an amount after a time at a rate.
+// consumed returns what remains of an amount after some time at a rate.
 func consumed(amount, rate, time float64) float64 {
 	if amount -= float64(rate * time); amount > sliver {
 		return amount
@@ -63,7 +62,7 @@ func consumed(amount, rate, time float64) float64 {
 	return 0
 }
 
-// shares is the sum of the shares at now (equation 2).
+// shares returns the sum of the shares at now (equation 2).
 func (n *node) shares(now bourse.Time) float64 {
 	if now == n.at {
 		return n.total
@@ -88,14 +87,14 @@ func (n *node) settle(now bourse.Time) {
 	n.at = now
 }
 
-// add puts a task onto the node, which has been settled.
+// add puts a task onto the node, which must be settled.
 func (n *node) add(t task) { n.tasks = append(n.tasks, t) }
 
-// divide gives each task its rate, share / total: what is left over goes to the
-// tasks in proportion, so that the node is never idle while it has work. Tasks
-// past their estimates get idle capacity only: nothing, or all of it in equal parts
-// where nobody has a share. On a bare node they get what is left over in place of the
-// others. It returns the first end. The node has been settled.
+// divide gives each task its rate, share / total: the rest goes to the tasks in proportion,
+// so that the node is never idle while it has work. Tasks past their estimates get only
+// idle capacity: nothing, or all of it in equal parts if no task has a share. On a bare
+// node they get the rest instead of the others. It returns the first end. The node must be
+// settled.
 func (n *node) divide() bourse.Time {
 	n.total = 0
 	over := 0
@@ -107,7 +106,7 @@ func (n *node) divide() bourse.Time {
 			over++
 		}
 	}
-	rest := 0.0 // of each task past its estimate
+	rest := 0.0 // rate of each task past its estimate
 	whole := n.total
 	switch {
 	case n.total == 0:
@@ -130,10 +129,10 @@ func (n *node) divide() bourse.Time {
 	return next
 }
 
-// when is the instant at which an amount is used up at a rate, rounded up to the
-// millisecond, always later than now. Nothing is used up without a rate too: who
-// had no more than a sliver left of both its estimate and its work is done, and
-// must not wait for idle capacity.
+// when returns the instant at which an amount is used up at a rate, rounded up to the
+// millisecond and always later than now. An amount of no more than a sliver is used up even
+// at rate 0: a task with no more left of estimate and work is done, and must not wait for
+// idle capacity.
 func (n *node) when(amount, rate float64) bourse.Time {
 	if amount <= 0 {
 		return n.at + 1

@@ -6,16 +6,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// outlook is a task in a prediction, in milliseconds from now.
+// outlook is a task in a prediction. Times are in milliseconds from now.
 type outlook struct {
 	estimate float64 // left
-	deadline float64 // left, below 0 once it is over
-	end      float64 // as predicted
+	deadline float64 // remaining; below 0 once it has passed
+	end      float64 // predicted
 }
 
-// predict says when each task ends if the estimates are true and no more arrive:
-// shares and rates as on a node, computed anew at each end. A task past its
-// estimate is expected to end now. It costs the square of the tasks.
+// predict sets when each task ends if the estimates are true and no more tasks arrive.
+// Shares and rates are as on a node, recomputed at each end. A task past its estimate is
+// expected to end now. It costs the square of the number of tasks.
 func predict(tasks []outlook) {
 	left := 0
 	for i := range tasks {
@@ -53,7 +53,7 @@ func predict(tasks []outlook) {
 	}
 }
 
-// delay is by how much a task is predicted to miss its deadline (equation 3).
+// delay returns by how much a task is predicted to miss its deadline (equation 3).
 func (o *outlook) delay() float64 {
 	if o.estimate <= 0 {
 		return 0
@@ -61,9 +61,8 @@ func (o *outlook) delay() float64 {
 	return max(0, o.end-o.deadline)
 }
 
-// deadlineDelay is the impact of a delay on a deadline that is so far away
-// (equation 4): 1, the best, if there is no delay, infinite if the deadline is
-// over.
+// deadlineDelay returns the impact of a delay on a deadline remaining away (equation 4): 1,
+// the best, if there is no delay, and infinite if the deadline has passed.
 func deadlineDelay(delay, remaining float64) float64 {
 	switch {
 	case delay <= 0:
@@ -74,8 +73,8 @@ func deadlineDelay(delay, remaining float64) float64 {
 	return (delay + remaining) / remaining
 }
 
-// risk is the standard deviation of the deadline delays of a node's tasks
-// (equations 5 and 6); infinite where one of several is.
+// risk returns the standard deviation of the deadline delays of a node's tasks (equations 5
+// and 6); infinite if there are several and one is.
 func risk(delays []float64) float64 {
 	n, mean := float64(len(delays)), 0.0
 	for _, d := range delays {
@@ -91,9 +90,9 @@ func risk(delays []float64) float64 {
 	return math.Sqrt(squares / n)
 }
 
-// risky reports whether the node would be at risk with one more task, by the
-// letter of the paper's algorithm 1. late says whether a task may be predicted
-// late if it is alone.
+// risky reports whether the node would be at risk with one more task, by the paper's
+// algorithm 1 as printed. late says whether a task that is alone may be predicted to be
+// late.
 func (n *node) risky(estimate, remaining float64, now bourse.Time, late bool, room *[]outlook) bool {
 	list := (*room)[:0]
 	for i := range n.tasks {

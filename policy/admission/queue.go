@@ -9,13 +9,13 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Queue is a Server whose nodes run one task at a time, under EDF. Jobs wait in
-// order of their deadlines, ties in order of arrival. The head blocks the others,
-// however late it is, until enough nodes are free; only then is it looked at. An
-// arrival costs the logarithm of the queue, a start the nodes.
+// Queue is a Server whose nodes run one task at a time, under EDF. Jobs wait in order of
+// their deadlines, ties in order of arrival. The head blocks the others, however late it
+// is, until enough nodes are free; only then is its deadline checked. An arrival costs the
+// logarithm of the queue, a start a walk over the nodes.
 //
-// A job gets the fastest free nodes, ties by number, and keeps all of them until
-// the slowest has done its part. What runs is never ended before its time.
+// A job gets the fastest free nodes, ties by number, and keeps all of them until the
+// slowest has finished its part. A running job is never stopped early.
 type Queue struct {
 	opt     Options
 	now     bourse.Time
@@ -25,12 +25,12 @@ type Queue struct {
 	seen    int64
 	waiting waiting
 	running running
-	ids     map[int64]struct{} // of the jobs that wait or run
+	ids     map[int64]struct{} // of waiting and running jobs
 	picks   []int
 	events  []Event
 }
 
-// waiter is a job that waits.
+// waiter is a waiting job.
 type waiter struct {
 	Job
 	run bourse.Duration
@@ -52,7 +52,7 @@ func (w *waiting) Pop() any {
 	return last
 }
 
-// runner is a job that runs.
+// runner is a running job.
 type runner struct {
 	id    int64
 	end   bourse.Time
@@ -83,10 +83,10 @@ func newQueue(opt Options, now bourse.Time) *Queue {
 	return q
 }
 
-// Now is the instant of the last Advance.
+// Now returns the instant of the last Advance.
 func (q *Queue) Now() bourse.Time { return q.now }
 
-// Next is the next end of a job.
+// Next returns the next end of a job.
 func (q *Queue) Next() bourse.Time {
 	if len(q.running) == 0 {
 		return bourse.Never
@@ -94,7 +94,7 @@ func (q *Queue) Next() bourse.Time {
 	return q.running[0].end
 }
 
-// Try says whether the job would be let into the queue.
+// Try says whether the job would be accepted into the queue.
 func (q *Queue) Try(j Job) Decision {
 	d := impossible(&j, q.now, len(q.busy))
 	if !d.Reason.Refused() && len(q.waiting) >= q.opt.Queue {
@@ -103,7 +103,7 @@ func (q *Queue) Try(j Job) Decision {
 	return d
 }
 
-// Arrive lets the job into the queue, or refuses it.
+// Arrive accepts the job into the queue, or refuses it.
 func (q *Queue) Arrive(j Job, run bourse.Duration) Decision {
 	_, there := q.ids[j.ID]
 	checkArrival(there, j.ID, run)
@@ -115,7 +115,7 @@ func (q *Queue) Arrive(j Job, run bourse.Duration) Decision {
 	return d
 }
 
-// End takes a job out of the queue or off its nodes.
+// End removes a job from the queue or its nodes.
 func (q *Queue) End(id int64) bool {
 	if i := slices.IndexFunc(q.waiting, func(w waiter) bool { return w.ID == id }); i >= 0 {
 		heap.Remove(&q.waiting, i)
@@ -136,8 +136,7 @@ func (q *Queue) release(r runner) {
 	q.free += len(r.nodes)
 }
 
-// Advance moves the time to now, at most Next, and returns the jobs that end
-// then, by id.
+// Advance moves the time to now, at most Next, and returns the jobs that end then, by id.
 func (q *Queue) Advance(now bourse.Time) []Event {
 	checkAdvance(q.now, now, q.Next())
 	q.now, q.events = now, q.events[:0]
@@ -150,8 +149,8 @@ func (q *Queue) Advance(now bourse.Time) []Event {
 	return q.events
 }
 
-// Pass starts the heads of the queue as long as there are nodes for them, and
-// drops those whose estimates do not fit before their deadlines.
+// Pass starts the heads of the queue while there are nodes for them, and drops those with
+// estimates that do not fit before their deadlines.
 func (q *Queue) Pass() []Event {
 	q.events = q.events[:0]
 	for len(q.waiting) > 0 && q.waiting[0].Nodes <= q.free {
@@ -168,8 +167,8 @@ func (q *Queue) Pass() []Event {
 	return q.events
 }
 
-// pick chooses the n fastest free nodes, and returns the performance of the
-// slowest of them.
+// pick chooses the n fastest free nodes, and returns the performance of the slowest of
+// them.
 func (q *Queue) pick(n int) bourse.Performance {
 	q.picks = q.picks[:0]
 	for _, i := range q.order {
@@ -183,8 +182,8 @@ func (q *Queue) pick(n int) bourse.Performance {
 	return q.opt.Nodes[q.picks[n-1]]
 }
 
-// Audit checks that no node runs two tasks, that the count of free ones is right
-// and that nothing is overdue.
+// Audit checks that no node runs two tasks, that the number of free ones is right and that
+// nothing is overdue.
 func (q *Queue) Audit() error {
 	users := make([]int, len(q.busy))
 	free := len(q.busy)

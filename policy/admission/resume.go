@@ -7,13 +7,13 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A server that outlives its process is filled again by what was decided, and
-// decides nothing of it anew: Place for what has been placed since, Restore for what
-// an image keeps. What its nodes have done meanwhile follows by the same arithmetic,
-// in the same floats, as if it had never stopped.
+// After a restart of its process, a server is refilled with what was decided and decides
+// none of it again: Place restores later placements, Restore the content of an image. What
+// its nodes have done in the meantime follows by the same arithmetic, in the same floats,
+// as if it had never stopped.
 
-// Place has work start now on the nodes that an earlier life has chosen for it. It
-// reports whether there are such nodes.
+// Place starts work now on the nodes that an earlier life has chosen for it. It reports
+// whether these nodes exist.
 func (s *Shares) Place(j Job, run bourse.Duration, nodes []int) bool {
 	if len(nodes) == 0 || !within(nodes, len(s.nodes)) || s.jobs[j.ID] != nil {
 		return false
@@ -22,7 +22,7 @@ func (s *Shares) Place(j Job, run bourse.Duration, nodes []int) bool {
 	return true
 }
 
-// Place has work wait or, with nodes, start on those.
+// Place makes work wait or, with nodes, start on those.
 func (q *Queue) Place(j Job, run bourse.Duration, nodes []int) bool {
 	if len(nodes) == 0 {
 		if _, there := q.ids[j.ID]; there || j.Nodes > len(q.busy) {
@@ -34,7 +34,7 @@ func (q *Queue) Place(j Job, run bourse.Duration, nodes []int) bool {
 	if !within(nodes, len(q.busy)) || slices.ContainsFunc(nodes, func(i int) bool { return q.busy[i] }) {
 		return false
 	}
-	q.End(j.ID) // it has waited
+	q.End(j.ID) // it may have been waiting
 	slowest := q.opt.Nodes[nodes[0]]
 	for _, i := range nodes {
 		slowest = min(slowest, q.opt.Nodes[i])
@@ -47,7 +47,7 @@ func within(nodes []int, n int) bool {
 	return !slices.ContainsFunc(nodes, func(i int) bool { return i < 0 || i >= n })
 }
 
-// Save writes down what is left of all work.
+// Save records the remaining work of all jobs.
 func (s *Shares) Save(m *bourse.ServerMemory) {
 	m.At = s.now
 	for i := range s.nodes {
@@ -60,7 +60,7 @@ func (s *Shares) Save(m *bourse.ServerMemory) {
 	}
 }
 
-// Save writes down who runs, until when, and who waits.
+// Save records which jobs run, until when, and which wait.
 func (q *Queue) Save(m *bourse.ServerMemory) {
 	m.At = q.now
 	for _, r := range q.running {
@@ -79,8 +79,8 @@ func (q *Queue) Save(m *bourse.ServerMemory) {
 	}
 }
 
-// Restore fills an empty server with what Save has written. It returns the jobs that
-// have lost a node: there are fewer now.
+// Restore refills an empty server with what Save has recorded. It returns the jobs that
+// have lost a node because there are fewer nodes now.
 func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
 	s.now = m.At
 	for i := range m.Nodes {
@@ -106,8 +106,8 @@ func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
 	return drop(s, lost)
 }
 
-// Restore fills an empty server with what Save has written. It returns the jobs that
-// have lost a node: there are fewer now.
+// Restore refills an empty server with what Save has recorded. It returns the jobs that
+// have lost a node because there are fewer nodes now.
 func (q *Queue) Restore(m *bourse.ServerMemory) (lost []int64) {
 	q.now = m.At
 	for _, r := range m.Running {
@@ -127,7 +127,7 @@ func (q *Queue) Restore(m *bourse.ServerMemory) (lost []int64) {
 	return drop(q, lost)
 }
 
-// drop takes off what has lost a node.
+// drop removes jobs that have lost a node.
 func drop(s Server, lost []int64) []int64 {
 	slices.Sort(lost)
 	lost = slices.Compact(lost)
@@ -137,14 +137,14 @@ func drop(s Server, lost []int64) []int64 {
 	return lost
 }
 
-// enter has a job wait.
+// enter makes a job wait.
 func (q *Queue) enter(j Job, run bourse.Duration) {
 	q.seen++
 	q.ids[j.ID] = struct{}{}
 	heap.Push(&q.waiting, waiter{Job: j, run: run, seq: q.seen})
 }
 
-// occupy has a job run.
+// occupy makes a job run.
 func (q *Queue) occupy(r runner) {
 	for _, i := range r.nodes {
 		q.busy[i] = true
@@ -154,7 +154,7 @@ func (q *Queue) occupy(r runner) {
 	heap.Push(&q.running, r)
 }
 
-// Nodes are those that a job runs on; nil if it does not run. The list is good
+// Nodes returns the nodes that a job runs on, nil if it does not run. The list is valid
 // until the next change.
 func (s *Shares) Nodes(id int64) []int {
 	if p := s.jobs[id]; p != nil {
@@ -163,8 +163,8 @@ func (s *Shares) Nodes(id int64) []int {
 	return nil
 }
 
-// Nodes are those that a job runs on; nil if it does not run. It costs a walk over
-// those that run.
+// Nodes returns the nodes that a job runs on, nil if it does not run. It costs a walk over
+// the running jobs.
 func (q *Queue) Nodes(id int64) []int {
 	for i := range q.running {
 		if q.running[i].id == id {

@@ -6,56 +6,54 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Server is a number of nodes under one control, driven from outside in virtual
-// time. Within one instant its owner's order is: Advance, which tells what ends;
-// End for what is cancelled; Arrive for what is new; Pass, which tells what
-// starts and what is dropped. After anything else in that instant Pass is due
-// again.
+// Server is a number of nodes under one control, driven by its owner in virtual time.
+// Within one instant the order is: Advance, which returns what ends; End for cancellations;
+// Arrive for new jobs; Pass, which returns what starts and what is dropped. Any later
+// change in that instant needs another Pass.
 //
-// Time that runs back or beyond Next, and an id that is there already, are a
-// panic. A Server is not safe for concurrent use.
+// Moving the time back or beyond Next, and adding an id that is already there, panic. A
+// Server is not safe for concurrent use.
 type Server interface {
-	// Now is the instant of the last Advance.
+	// Now returns the instant of the last Advance.
 	Now() bourse.Time
-	// Try says what would become of a job that arrived now. It leaves no trace.
+	// Try returns what Arrive would return now, and changes nothing.
 	Try(j Job) Decision
-	// Arrive takes the job or refuses it. run is how long a task of it really
-	// takes on a node of performance 1 to itself, 1 ms or more; a job whose end
-	// is not known has bourse.MaxDuration and is ended with End.
+	// Arrive accepts the job or refuses it. run is how long one of its tasks really takes
+	// alone on a node of performance 1, at least 1 ms. For a job with an unknown end it is
+	// bourse.MaxDuration, and End must end the job.
 	Arrive(j Job, run bourse.Duration) Decision
-	// End takes a job away, wherever it stands; false if there is none.
+	// End removes a job, whether it waits or runs; false if there is none.
 	End(id int64) bool
-	// Next is the next instant at which something happens by itself, Never if
-	// nothing does.
+	// Next returns the next instant at which something happens by itself, or Never.
 	Next() bourse.Time
-	// Advance moves the time to now, at most Next, and returns the jobs whose
-	// last task ends then, by id. The list is good until the next call.
+	// Advance moves the time to now, at most Next, and returns the jobs whose last task
+	// ends then, by id. The list is valid until the next call.
 	Advance(now bourse.Time) []Event
-	// Pass starts and drops waiting jobs, in the order in which it happens. The
-	// list is good until the next call. Time-shared nodes have none: there a job
-	// starts as it arrives.
+	// Pass starts and drops waiting jobs, and returns that in order. The list is valid
+	// until the next call. It does nothing on time-shared nodes, where a job starts on
+	// arrival.
 	Pass() []Event
-	// Nodes are those that a job runs on, nil if it waits. The list is good until
+	// Nodes returns the nodes that a job runs on, nil if it waits. The list is valid until
 	// the next change.
 	Nodes(id int64) []int
-	// Place, Save and Restore fill a server again after a restart.
+	// Place, Save and Restore refill a server after a restart.
 	Place(j Job, run bourse.Duration, nodes []int) bool
 	Save(m *bourse.ServerMemory)
 	Restore(m *bourse.ServerMemory) (lost []int64)
-	// Audit checks what must hold at all times; tests call it.
+	// Audit checks the invariants. Tests call it.
 	Audit() error
 }
 
-// Decision is what becomes of a job that arrives.
+// Decision is the outcome for an arriving job.
 type Decision struct {
-	// Nodes are the numbers of the nodes that serve the job, from 0; nil if it
-	// waits or is refused. The list is good until the next call.
+	// Nodes are the numbers, from 0, of the nodes that serve the job; nil if it waits or is
+	// refused. The list is valid until the next call.
 	Nodes  []int
 	Short  int           // how many more suitable nodes it would have needed
 	Reason bourse.Reason // why it is refused; Code None if it is not
 }
 
-// Event is a thing that happens to a job by itself.
+// Event is something that happens to a job without its owner's doing.
 type Event struct {
 	Job    int64
 	Kind   EventKind
@@ -68,27 +66,28 @@ type EventKind uint8
 const (
 	Started EventKind = iota // after a wait
 	Ended                    // its last task has ended
-	Dropped                  // after a wait, as it cannot meet its deadline any more
+	Dropped                  // after a wait, as it can no longer meet its deadline
 )
 
-// Options say what a server is.
+// Options describe a server.
 type Options struct {
 	Control Control
-	Nodes   []bourse.Performance // of each node; 1 to MaxNodes of them
-	// RefuseLoneLate makes LibraRisk refuse a job on an empty node too if its
-	// estimate lies beyond its deadline. Estimates are mostly too long, so such
-	// jobs mostly end in time; where they are true, accepting them is of no use.
+	Nodes   []bourse.Performance // performance of each node; 1 to MaxNodes of them
+	// RefuseLoneLate makes LibraRisk also refuse a job on an empty node if its estimate
+	// lies beyond its deadline. Estimates are mostly too long, so such jobs mostly end in
+	// time; where estimates are true, accepting them is useless.
 	RefuseLoneLate bool
-	// OverrunBare gives a task that has run past its estimate on a time-shared node what
-	// the bare shares of the others leave, and these no more than that; without it the
-	// others divide the whole node, and such a task has nothing until it is alone with its
-	// like. A job that overruns by seconds can so wait for as long as new ones keep coming.
+	// OverrunBare gives a task that has run past its estimate on a time-shared node the
+	// capacity beyond the bare shares of the others, which get no more than those shares.
+	// Without it the others divide the whole node among themselves, and such a task gets
+	// nothing until only tasks like it are left. A job that overruns by seconds may then
+	// wait for as long as new ones keep coming.
 	OverrunBare bool
-	// Tasks bounds those on a time-shared node, 0 for DefaultTasks. A node with
-	// so many suits no more jobs.
+	// Tasks bounds the tasks on a time-shared node; 0 for DefaultTasks. A full node accepts
+	// no more jobs.
 	Tasks int
-	// Queue bounds the jobs that wait under EDF, 0 for DefaultQueue. One more is
-	// refused as bourse.QueueFull.
+	// Queue bounds the waiting jobs under EDF; 0 for DefaultQueue. Further ones are refused
+	// as bourse.QueueFull.
 	Queue int
 }
 
@@ -98,7 +97,7 @@ const (
 	DefaultQueue = 100_000
 )
 
-// New makes an empty server that stands at now.
+// New returns an empty server at the instant now. Options out of range are an error.
 func New(opt Options, now bourse.Time) (Server, error) {
 	if n := len(opt.Nodes); n < 1 || n > MaxNodes {
 		return nil, fmt.Errorf("%d nodes: must be 1 to %d", n, MaxNodes)
@@ -123,7 +122,7 @@ func New(opt Options, now bourse.Time) (Server, error) {
 	return newQueue(opt, now), nil
 }
 
-// impossible refuses what makes no sense or is larger than the server.
+// impossible refuses a job that is invalid or larger than the server.
 func impossible(j *Job, now bourse.Time, nodes int) Decision {
 	if err := j.Check(now); err != nil {
 		return Decision{Reason: bourse.Reason{Code: bourse.Invalid, Detail: err.Error()}}
@@ -135,7 +134,7 @@ func impossible(j *Job, now bourse.Time, nodes int) Decision {
 	return Decision{}
 }
 
-// checkAdvance panics if time runs back, or beyond what happens next.
+// checkAdvance panics if time runs back, or beyond the next event.
 func checkAdvance(from, to, next bourse.Time) {
 	if to < from || to > next {
 		panic(fmt.Sprintf("admission: time moves from %v to %v, and something happens at %v", from, to, next))

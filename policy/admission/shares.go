@@ -9,27 +9,27 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Shares is a Server of time-shared nodes under Libra or LibraRisk. A decision
-// costs a sum over the tasks of each node at most; an instant costs the nodes at
-// which something happens and a look at when each of the others is divided next.
+// Shares is a Server of time-shared nodes under Libra or LibraRisk. A decision costs at
+// most a sum over the tasks of each node. An instant costs the nodes at which something
+// happens, and a look at when each of the others divides next.
 type Shares struct {
 	opt   Options
 	now   bourse.Time
 	nodes []node
-	due   []bourse.Time        // of each node: its next division
-	next  bourse.Time          // the first of them
-	jobs  map[int64]*placement // that run
+	due   []bourse.Time        // by node: its next division
+	next  bourse.Time          // the earliest of due
+	jobs  map[int64]*placement // running jobs
 	fits  []fit                // of the last decision
 	picks []int                // of the last decision
 	ended []Event              // of the last Advance
 	room  []outlook            // of the last prediction
-	spare []*placement         // to be used again
+	spare []*placement         // for reuse
 }
 
 // placement is where a job runs.
 type placement struct {
 	nodes []int
-	left  int // tasks that have not ended
+	left  int // number of tasks that have not ended
 }
 
 // fit is a node that suits a job, and how full it is.
@@ -49,16 +49,16 @@ func newShares(opt Options, now bourse.Time) *Shares {
 	return s
 }
 
-// Now is the instant of the last Advance.
+// Now returns the instant of the last Advance.
 func (s *Shares) Now() bourse.Time { return s.now }
 
-// Next is the next instant at which a task ends.
+// Next returns the next instant at which a task ends.
 func (s *Shares) Next() bourse.Time { return s.next }
 
-// Pass has nothing to do: jobs start as they arrive.
+// Pass does nothing, as jobs start on arrival.
 func (s *Shares) Pass() []Event { return nil }
 
-// Try says which nodes would serve the job, or how many are short.
+// Try says which nodes would serve the job, or how many are missing.
 func (s *Shares) Try(j Job) Decision {
 	if d := impossible(&j, s.now, len(s.nodes)); d.Reason.Refused() {
 		return d
@@ -77,10 +77,10 @@ func (s *Shares) Try(j Job) Decision {
 	return Decision{Nodes: s.picks}
 }
 
-// bestFit picks the nodes of Libra: of those whose shares, the new one included,
-// are at most 1 in sum, the fullest first, ties by number. Sums are compared as they are
-// computed: of nodes that are equally full but have been divided at other instants, the
-// last digit may say which comes first, on every machine the same.
+// bestFit picks the nodes of Libra: among those whose shares, including the new one, sum to
+// at most 1, the fullest first, ties by number. Sums are compared as computed. For equally
+// full nodes that were divided at different instants, the last digit may decide, in the
+// same way on every machine.
 func (s *Shares) bestFit(j *Job) {
 	s.fits = s.fits[:0]
 	remaining := float64(j.Deadline - s.now)
@@ -105,7 +105,7 @@ func (s *Shares) bestFit(j *Job) {
 	}
 }
 
-// firstFit picks the nodes of LibraRisk: the first without risk.
+// firstFit picks the nodes of LibraRisk: the first ones without risk.
 func (s *Shares) firstFit(j *Job) {
 	remaining := float64(j.Deadline - s.now)
 	for i := range s.nodes {
@@ -119,10 +119,9 @@ func (s *Shares) firstFit(j *Job) {
 	}
 }
 
-// safe reports whether a node is without risk with one more task. While the
-// shares of a node are at most 1 in sum, each of its tasks is served at least at
-// its share, so that shares only fall until the next division: where the sum of
-// that instant leaves room, there is room now.
+// safe reports whether a node is without risk with one more task. While the shares of a
+// node sum to at most 1, each task gets at least its share, so shares only fall until the
+// next division. If the sum at the last division leaves room, there is room now.
 func (s *Shares) safe(n *node, estimate, remaining float64) bool {
 	late := !s.opt.RefuseLoneLate
 	switch {
@@ -135,7 +134,7 @@ func (s *Shares) safe(n *node, estimate, remaining float64) bool {
 	return n.total+need <= 1+tolerance || n.shares(s.now)+need <= 1+tolerance
 }
 
-// Arrive takes the job, which starts at once, or refuses it.
+// Arrive accepts the job, which starts at once, or refuses it.
 func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
 	checkArrival(s.jobs[j.ID] != nil, j.ID, run)
 	d := s.Try(j)
@@ -146,7 +145,7 @@ func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
 	return d
 }
 
-// put has a job start on nodes.
+// put starts a job on nodes.
 func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
 	p := s.placement()
 	p.nodes, p.left = append(p.nodes[:0], nodes...), len(nodes)
@@ -161,7 +160,7 @@ func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
 	}
 }
 
-// checkArrival panics if an id is there already, or a job takes no time.
+// checkArrival panics if an id is already there, or a job takes no time.
 func checkArrival(there bool, id int64, run bourse.Duration) {
 	if there {
 		panic(fmt.Sprintf("admission: job %d is there already", id))
@@ -171,7 +170,7 @@ func checkArrival(there bool, id int64, run bourse.Duration) {
 	}
 }
 
-// placement is a new one, or one that is no longer used.
+// placement returns a new placement, or one that is no longer used.
 func (s *Shares) placement() *placement {
 	if last := len(s.spare) - 1; last >= 0 {
 		p := s.spare[last]
@@ -181,13 +180,13 @@ func (s *Shares) placement() *placement {
 	return &placement{}
 }
 
-// forget lets go of a job none of whose tasks is left.
+// forget drops a job that has no tasks left.
 func (s *Shares) forget(id int64) {
 	s.spare = append(s.spare, s.jobs[id])
 	delete(s.jobs, id)
 }
 
-// End takes the tasks of a job off their nodes.
+// End removes the tasks of a job from their nodes.
 func (s *Shares) End(id int64) bool {
 	p := s.jobs[id]
 	if p == nil {
@@ -208,8 +207,8 @@ func (s *Shares) End(id int64) bool {
 	return true
 }
 
-// Advance moves the time to now, at most Next, and returns the jobs whose last
-// task ends then, by id.
+// Advance moves the time to now, at most Next, and returns the jobs whose last task ends
+// then, by id.
 func (s *Shares) Advance(now bourse.Time) []Event {
 	checkAdvance(s.now, now, s.next)
 	s.now, s.ended = now, s.ended[:0]
@@ -228,7 +227,7 @@ func (s *Shares) Advance(now bourse.Time) []Event {
 	return s.ended
 }
 
-// step takes off a node what ends now, and divides the node among the others.
+// step removes from a node what ends now, and divides the node among the rest.
 func (s *Shares) step(i int) bourse.Time {
 	n := &s.nodes[i]
 	kept := n.tasks[:0]
@@ -249,8 +248,8 @@ func (s *Shares) step(i int) bourse.Time {
 	return n.divide()
 }
 
-// Room is the largest share that one more task may need of a node now: below 0 if
-// it has as many tasks as it may, infinite where even one that will be late is taken.
+// Room returns the largest share of a node that one more task may need now: below 0 if the
+// node is full, infinite if even a task that will be late is accepted.
 func (s *Shares) Room(node int) float64 {
 	n := &s.nodes[node]
 	switch {
@@ -262,8 +261,8 @@ func (s *Shares) Room(node int) float64 {
 	return 1 + tolerance - n.shares(s.now)
 }
 
-// Audit checks that tasks and jobs agree, that every node with work is busy and
-// none beyond its capacity, and that nothing is overdue.
+// Audit checks that tasks and jobs agree, that every node with work is busy and none beyond
+// its capacity, and that nothing is overdue.
 func (s *Shares) Audit() error {
 	counts := make(map[int64]int)
 	for i := range s.nodes {
