@@ -11,14 +11,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// beat is the alarm by which a leader says that it leads, and others see whether it
+// beat is the alarm at which a leader announces that it leads, and others check whether it
 // does.
 type beat struct{}
 
 // Kind names the alarm.
 func (beat) Kind() string { return "ReplicaBeat" }
 
-// beat does what time brings.
+// beat does what is due at a beat.
 func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(r.cfg.Heartbeat), beat{})
 	if r.node == nil || r.lost {
@@ -34,7 +34,7 @@ func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
 		return
 	}
 	if r.node.BasicStatus().Lead != raft.None {
-		_ = r.node.ForgetLeader() // from here on others may have this one's vote
+		_ = r.node.ForgetLeader() // from now on others may get this member's vote
 	}
 	if silence >= r.turn() && !r.waitsForPast() {
 		r.tries++
@@ -43,15 +43,16 @@ func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// waitsForPast reports whether another founder brings what this one does not have yet.
+// waitsForPast reports whether another founder brings a past that this one does not have
+// yet.
 func (r *Replica) waitsForPast() bool {
 	return r.cfg.Past != "" && r.cfg.Past != r.cfg.Self && r.log.last() <= 1
 }
 
-// turn is the silence after which this member campaigns next: each has its own in
-// every round, one Stagger behind that of the member before it. With every round they
-// are twice as far apart, up to slowest: where all are slow, one must have the time to
-// win before the next one begins.
+// turn returns the silence after which this member campaigns next. In every round each
+// member has its own, one Stagger after that of the previous member. The intervals double
+// with every round, up to slowest: if all are slow, one must have time to win before the
+// next begins.
 func (r *Replica) turn() bourse.Duration {
 	round := bourse.Duration(len(r.members.List) + 1)
 	apart := bourse.Duration(1) << min(r.tries, slowest)
@@ -59,18 +60,18 @@ func (r *Replica) turn() bourse.Duration {
 	return r.cfg.Silence + r.cfg.Stagger*(apart*bourse.Duration(r.members.rank(r.log.self))+before)
 }
 
-// slowest is the round from which on campaigns are no further apart: 32 times Stagger.
+// slowest is the round from which the intervals no longer grow: 32 times Stagger.
 const slowest = 5
 
-// carried are the messages of the library that members send each other. Images come
-// in parts, proposals and reads are not handed on.
+// carried are the library's message types that members send each other. Images come in
+// parts, and proposals and reads are not forwarded.
 var carried = map[raftpb.MessageType]bool{
 	raftpb.MsgApp: true, raftpb.MsgAppResp: true, raftpb.MsgVote: true, raftpb.MsgVoteResp: true,
 	raftpb.MsgPreVote: true, raftpb.MsgPreVoteResp: true, raftpb.MsgHeartbeat: true, raftpb.MsgHeartbeatResp: true,
 	raftpb.MsgTimeoutNow: true,
 }
 
-// hear takes a message of another member.
+// hear handles a message of another member.
 func (r *Replica) hear(now bourse.Time, from agents.ID, s agents.ReplicaStep, out *agents.Outbox) {
 	m := &raftpb.Message{}
 	if s.Group != r.cfg.Group || proto.Unmarshal(s.Raft, m) != nil || !carried[m.GetType()] || !r.admits(from, m.GetFrom()) {
@@ -78,7 +79,7 @@ func (r *Replica) hear(now bourse.Time, from agents.ID, s agents.ReplicaStep, ou
 		return
 	}
 	if r.node == nil && r.cfg.Joins && (m.GetType() == raftpb.MsgApp || m.GetType() == raftpb.MsgHeartbeat) && m.GetTo() != 0 {
-		r.record(State{Self: m.GetTo()}, out) // a leader has given it its number
+		r.record(State{Self: m.GetTo()}, out) // a leader has assigned this replica its number
 		r.open()
 	}
 	if r.node == nil || r.lost || m.GetTo() != r.log.self {
@@ -86,7 +87,7 @@ func (r *Replica) hear(now bourse.Time, from agents.ID, s agents.ReplicaStep, ou
 		return
 	}
 	if m.GetType() == raftpb.MsgHeartbeat && m.GetTerm() >= r.log.term && m.GetCommit() > r.log.last() {
-		r.lost = true // it has acknowledged entries of which its journal knows nothing
+		r.lost = true // it has acknowledged entries that are not in its journal
 		return
 	}
 	if err := r.node.Step(m); err != nil {
@@ -98,7 +99,7 @@ func (r *Replica) hear(now bourse.Time, from agents.ID, s agents.ReplicaStep, ou
 	}
 }
 
-// quiet keeps the library from writing logs. What it panics over is a broken
+// quiet keeps the library from writing logs. A panic of the library means a broken
 // invariant.
 type quiet struct{}
 

@@ -10,9 +10,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The facts of a replica's journal. A replica's image is made of the same.
+// The facts of a replica's journal. A replica's image consists of the same types.
 
-// The types are the vocabulary's, so that journals can be read without this package.
+// The types belong to the vocabulary, so that journals can be read without this package.
 type (
 	State     = bourse.ReplicaState
 	Entry     = bourse.ReplicaEntry
@@ -23,7 +23,7 @@ type (
 	Members   = bourse.ReplicaMembers
 )
 
-// Replay takes in a fact of this life or an earlier one.
+// Replay applies a fact of this life or an earlier one.
 func (r *Replica) Replay(_ bourse.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case State:
@@ -57,9 +57,9 @@ func (r *Replica) Replay(_ bourse.Time, f agents.Fact) {
 	}
 }
 
-// Parts is how many facts its image takes: those of the agent's image, the end of
-// that, what the member has promised, the entries after it, and those of an image that
-// is on its way.
+// Parts returns how many facts the replica's image takes: those of the agent's image, its
+// end, what the member has promised, the entries after it, and the parts of an arriving
+// image.
 func (r *Replica) Parts() int {
 	n := 1
 	if b := r.log.base; b != nil {
@@ -71,7 +71,7 @@ func (r *Replica) Parts() int {
 	return n
 }
 
-// Part returns the i-th of them.
+// Part returns the i-th part of the image.
 func (r *Replica) Part(i int) agents.Fact {
 	if b := r.log.base; b != nil {
 		switch n := len(b.parts); {
@@ -84,7 +84,7 @@ func (r *Replica) Part(i int) agents.Fact {
 	}
 	if i--; i < 0 {
 		s := r.log.promised()
-		s.Commit = r.log.baseIndex() // no entry after it is there yet
+		s.Commit = r.log.baseIndex() // entries after it follow only later
 		return s
 	}
 	entries := r.log.after(r.log.baseIndex())
@@ -94,7 +94,7 @@ func (r *Replica) Part(i int) agents.Fact {
 	return r.arriving.parts[i-len(entries)]
 }
 
-// Image returns the same as one fact.
+// Image returns the whole image as one fact.
 func (r *Replica) Image() agents.Fact {
 	var w Whole
 	for i := range r.Parts() {
@@ -114,7 +114,7 @@ func (r *Replica) Image() agents.Fact {
 	return w
 }
 
-// entryFact is the fact of an entry.
+// entryFact returns the fact of an entry.
 func (r *Replica) entryFact(e *raftpb.Entry) Entry {
 	f := Entry{Index: e.GetIndex(), Term: e.GetTerm(), Commit: min(r.log.commit, e.GetIndex())}
 	switch {
@@ -126,7 +126,7 @@ func (r *Replica) entryFact(e *raftpb.Entry) Entry {
 	return f
 }
 
-// entryOf is the entry of a fact.
+// entryOf returns the entry of a fact.
 func entryOf(f *Entry) *raftpb.Entry {
 	e := &raftpb.Entry{Index: new(f.Index), Term: new(f.Term), Type: raftpb.EntryNormal.Enum()}
 	switch {
@@ -138,10 +138,10 @@ func entryOf(f *Entry) *raftpb.Entry {
 	return e
 }
 
-// An entry's data is lines, each a journal record of one fact. In the fact of the
-// entry they are a list of JSON.
+// An entry's data is lines, each a journal record of one fact. In the fact of an entry they
+// are a JSON list.
 
-// listOf makes a list of lines.
+// listOf converts lines to a list.
 func listOf(lines []byte) json.RawMessage {
 	list := make([]byte, 0, len(lines)+1)
 	list = append(list, '[')
@@ -155,7 +155,7 @@ func listOf(lines []byte) json.RawMessage {
 	return list
 }
 
-// linesOf makes lines of a list.
+// linesOf converts a list to lines.
 func linesOf(list json.RawMessage) []byte {
 	var records []json.RawMessage
 	if err := json.Unmarshal(list, &records); err != nil {

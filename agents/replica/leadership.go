@@ -9,53 +9,53 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// leadership is the time in which a replica hands its inner agent messages: from the first
-// entry of its term that is committed until it is not the leader of that term any more.
+// leadership is the time in which a replica hands messages to its inner agent: from when
+// the first entry of its term is committed until it is no longer the leader of that term.
 type leadership struct {
 	on      bool
 	term    uint64
-	since   uint64   // the last entry before it: later facts are its own
-	effects []effect // what steps did to the world and is not let out yet, in order
-	waiting int      // bytes proposed for them
-	lingers bool     // facts of the last of them are not proposed yet
-	leaves  bool     // it hands over: see passes
-	passed  uint64   // to whom it has been handed in vain, or is just now
+	since   uint64   // the last entry before it; later facts are its own
+	effects []effect // effects of steps not released yet, in order
+	waiting int      // bytes proposed for those
+	lingers bool     // facts of the last effects are not proposed yet
+	leaves  bool     // it hands over; see passes
+	passed  uint64   // the member to whom it is being handed, or was in vain
 
-	// Reads are numbered. One that has been confirmed was asked by a leader.
+	// Reads are numbered. A confirmed one proves that this replica led when it was asked.
 	asked, heard uint64
 }
 
-// effect is what one step did to the world. It leaves once all facts are committed
-// that it may follow from. A message of a step without facts may tell what has been
-// changed by another leader since; so a majority must have confirmed after the step
-// that this one leads.
+// effect is what one step does to the outside world. It is released once all facts that it
+// may follow from are committed. A message of a step without facts may state something that
+// another leader has changed since; so after the step a majority must have confirmed that
+// this replica leads.
 type effect struct {
-	index  uint64 // the last entry of that step, or before it; lingering: it has none yet
-	bytes  int    // of its entries
-	read   uint64 // 0: no confirmation is needed
+	index  uint64 // the last entry of that step or before it; lingering if there is none yet
+	bytes  int    // bytes of its entries
+	read   uint64 // number of the read that must be confirmed; 0: none
 	at     bourse.Time
 	facts  []agents.Fact
 	sends  []agents.Send
 	alarms []agents.Alarm
 }
 
-// lingering is the index of an effect whose facts are not proposed yet.
+// lingering is the index of an effect with facts not proposed yet.
 const lingering = math.MaxUint64
 
-// asks reports whether a confirmation is needed that nobody has asked for, and none
-// is under way.
+// asks reports whether a confirmation is needed that has not been requested, and none is
+// under way.
 func (g *leadership) asks() bool {
 	return g.on && g.asked == g.heard && len(g.effects) > 0 &&
 		slices.ContainsFunc(g.effects, func(e effect) bool { return e.read > g.asked })
 }
 
-// full reports whether as much waits as may, or nothing more is taken.
+// full reports whether as much waits as may, or nothing more is accepted.
 func (r *Replica) full() bool {
 	return r.leadership.leaves || len(r.leadership.effects) >= r.cfg.WaitingSteps || r.leadership.waiting >= r.cfg.WaitingBytes
 }
 
-// lead begins a leadership. All that was committed before it is applied, and the log has
-// no facts beyond that. The inner agent begins a life.
+// lead begins a leadership. Everything committed before it must be applied, and the log
+// must have no facts beyond that. The inner agent begins a life.
 func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
 	s := r.node.BasicStatus()
 	r.leadership = leadership{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.leadership.asked, heard: r.leadership.asked}
@@ -65,8 +65,8 @@ func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
 	r.propose()
 }
 
-// nonceOf tells the leaderships of one process from each other, as its nonce tells it from
-// all others.
+// nonceOf distinguishes the leaderships of one process, as the process's nonce
+// distinguishes it from others.
 func nonceOf(nonce, term uint64) uint64 {
 	z := nonce + term*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -74,8 +74,8 @@ func nonceOf(nonce, term uint64) uint64 {
 	return max(z^z>>31, 1)
 }
 
-// stepDown ends a leadership. What it has not let out never leaves, and the inner agent
-// forgets what was not committed.
+// stepDown ends a leadership. Unreleased effects never leave, and the inner agent forgets
+// what was not committed.
 func (r *Replica) stepDown(now bourse.Time) {
 	r.due, r.transfers, r.change = false, nil, change{}
 	if !r.leadership.on {
@@ -86,8 +86,8 @@ func (r *Replica) stepDown(now bourse.Time) {
 	r.heard, r.tries = now, 0
 }
 
-// stepInner hands the inner agent a message and proposes what it records: at once if
-// something follows from it, else with what comes within Linger.
+// stepInner hands the inner agent a message and proposes the facts it records: at once if
+// something depends on them, otherwise together with what comes within Linger.
 func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	var box agents.Outbox
 	r.inner.Step(now, from, m, &box)
@@ -106,14 +106,14 @@ func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message, o
 	}
 }
 
-// lingered is the alarm by which facts are proposed from which nothing has followed.
+// lingered is the alarm at which facts are proposed on which nothing depends.
 type lingered struct{ term uint64 }
 
 // Kind names the alarm.
 func (lingered) Kind() string { return "ReplicaLingered" }
 
-// propose proposes the facts of the last effects, in as many entries as they need: an
-// agent can go on from any of them, as from a torn journal.
+// propose proposes the facts of the last effects, in as many entries as needed: an agent
+// can go on from any of them, as from a torn journal.
 func (r *Replica) propose() {
 	g := &r.leadership
 	g.lingers = false
@@ -171,13 +171,13 @@ func (r *Replica) proposeFacts(list []effect) (entries uint64, size int) {
 	return entries, size
 }
 
-// release lets out what may leave.
+// release releases the effects that may leave.
 func (r *Replica) release(out *agents.Outbox) {
 	g := &r.leadership
 	n := 0
 	for n < len(g.effects) && g.effects[n].index <= r.applied && g.effects[n].read <= g.heard {
 		e := &g.effects[n]
-		for _, f := range e.facts { // none, where nobody is told
+		for _, f := range e.facts { // empty if Committed is nil
 			r.cfg.Committed(e.at, f)
 		}
 		out.Sends = append(out.Sends, e.sends...)
@@ -192,7 +192,7 @@ func (r *Replica) release(out *agents.Outbox) {
 	}
 }
 
-// alarmOf is an alarm of the inner agent, in the leadership in which it has set it.
+// alarmOf is an alarm of the inner agent, with the leadership in which it was set.
 type alarmOf struct {
 	term uint64
 	m    agents.Message
@@ -201,8 +201,8 @@ type alarmOf struct {
 // Kind names the alarm.
 func (a alarmOf) Kind() string { return a.m.Kind() }
 
-// alarm hands the inner agent its alarm. It must not be lost: when as much waits as
-// may, it comes again.
+// alarm hands the inner agent its alarm. An alarm must not be lost: while too much waits,
+// it is set again.
 func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 	switch {
 	case !r.leadership.on || a.term != r.leadership.term:
@@ -213,9 +213,9 @@ func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 	}
 }
 
-// input takes a message for the agent. Where this replica does not lead, or as much
-// waits as may, whoever asks is told; what is not a question comes again by itself, as
-// after a loss on the way.
+// input takes a message for the agent. If this replica does not lead, or too much waits,
+// askers are told so. Any other message is repeated by its sender, as after a loss on the
+// way.
 func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch {
 	case r.leadership.on && !r.full():
@@ -225,9 +225,9 @@ func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *
 	}
 }
 
-// confirm answers once a majority has confirmed that this replica still leads, and all
-// that its agent has recorded is committed: who has looked at the agent meanwhile has seen
-// what nobody will take back, and nothing older than the question.
+// confirm answers once a majority has confirmed that this replica still leads, and
+// everything its agent has recorded is committed. Whoever looked at the agent in the
+// meantime has then seen only lasting state, at least as new as the question.
 func (r *Replica) confirm(from agents.ID, out *agents.Outbox) {
 	if !r.leadership.on || r.full() {
 		r.redirect(from, out)
@@ -238,8 +238,8 @@ func (r *Replica) confirm(from agents.ID, out *agents.Outbox) {
 	r.propose()
 }
 
-// redirect tells who asks where the leader is, as far as that is known: nowhere, if
-// this replica leads and is full.
+// redirect tells an asker where the leader is, as far as known; nowhere, if this replica
+// leads and is full.
 func (r *Replica) redirect(from agents.ID, out *agents.Outbox) {
 	to := r.Leader()
 	if to == r.cfg.Self {

@@ -7,67 +7,67 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 )
 
-// log is what a replica has on record: an image of the inner agent, and entries, most
-// of them after it. It is the library's Storage.
+// log is what a replica has on record: an image of the inner agent, and entries, most of
+// them after it. It is the library's Storage.
 type log struct {
 	self       uint64 // its number; 0: none yet
 	term, vote uint64
 	commit     uint64
-	base       *image // nil: none has come yet
+	base       *image // nil: none has arrived yet
 	entries    []*raftpb.Entry
-	first      uint64 // the index of entries[0]; 0 means 1
-	before     uint64 // the term of the entry before that
+	first      uint64 // index of entries[0]; 0 means 1
+	before     uint64 // term of the entry before that
 	size       int    // bytes of the entries after base
 }
 
-// image is the inner agent as it was after an entry.
+// image is the state of the inner agent after an entry.
 type image struct {
 	index, term uint64
 	parts       []Part
 	size        int // bytes of the parts
 }
 
-// whole reports whether all parts are here.
+// whole reports whether all parts are there.
 func (i *image) whole() bool { return len(i.parts) > 0 && len(i.parts) == i.parts[0].Parts }
 
-// add puts in the next part.
+// add appends the next part.
 func (i *image) add(p Part) {
 	i.parts = append(i.parts, p)
 	i.size += len(p.Fact)
 }
 
-// promise keeps a term and a vote.
+// promise stores a term and a vote.
 func (l *log) promise(term, vote uint64) { l.term, l.vote = term, vote }
 
-// promised is that as a fact.
+// promised returns them as a fact.
 func (l *log) promised() State {
 	return State{Self: l.self, Term: l.term, Vote: l.vote, Commit: min(l.commit, l.last())}
 }
 
-// commitTo notes how far entries are committed.
+// commitTo records how far entries are committed.
 func (l *log) commitTo(index uint64) { l.commit = max(l.commit, min(index, l.last())) }
 
-// append puts an entry into the log, in place of all from its index on.
+// append adds an entry to the log, replacing all from its index on.
 func (l *log) append(e *raftpb.Entry) {
 	if at := int(e.GetIndex() - l.begin()); at < len(l.entries) {
 		for _, gone := range l.entries[at:] {
 			l.size -= len(gone.GetData())
 		}
-		l.entries = slices.Clone(l.entries[:at]) // what was handed out stays as it is
+		l.entries = slices.Clone(l.entries[:at]) // entries handed out must not change
 	}
 	l.entries = append(l.entries, e)
 	l.size += len(e.GetData())
 }
 
-// install begins the log anew behind an image.
+// install starts the log over after an image.
 func (l *log) install(base *image) {
 	l.base, l.entries, l.size = base, nil, 0
 	l.first, l.before = base.index+1, base.term
 	l.commit = max(l.commit, base.index)
 }
 
-// compact puts an image that was made here in place of the one before. Some entries
-// before it stay, for members that are not far behind: at most so many, of so many bytes.
+// compact replaces the image by one made here. Some entries before it stay, for members
+// that are not far behind: at most keep, of at most bytes.
 func (l *log) compact(base *image, keep, bytes int) {
 	l.base = base
 	cut := int(base.index + 1 - l.begin())
@@ -88,7 +88,7 @@ func (l *log) compact(base *image, keep, bytes int) {
 	}
 }
 
-// after lists the entries after an index that is not before the log's beginning.
+// after returns the entries after an index, which must not be before the log's beginning.
 func (l *log) after(index uint64) []*raftpb.Entry { return l.entries[index+1-l.begin():] }
 
 func (l *log) begin() uint64 { return max(l.first, 1) }
@@ -101,7 +101,7 @@ func (l *log) baseIndex() uint64 {
 	return l.base.index
 }
 
-// members are those at the image.
+// members returns the members as of the image.
 func (l *log) members() members {
 	if l.base == nil {
 		return members{}
@@ -109,13 +109,13 @@ func (l *log) members() members {
 	return membersOf(l.base.parts[0].Members)
 }
 
-// InitialState is what the library begins with.
+// InitialState returns the state with which the library begins.
 func (l *log) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) {
 	m := l.members()
 	return &raftpb.HardState{Term: new(l.term), Vote: new(l.vote), Commit: new(l.commit)}, m.conf(), nil
 }
 
-// Entries returns those of [lo, hi), as many as maxSize has room for, but one at least.
+// Entries returns those in [lo, hi), as many as fit into maxSize bytes, but at least one.
 func (l *log) Entries(lo, hi, maxSize uint64) ([]*raftpb.Entry, error) {
 	switch {
 	case lo < l.begin():
@@ -134,10 +134,10 @@ func (l *log) Entries(lo, hi, maxSize uint64) ([]*raftpb.Entry, error) {
 	return slices.Clone(list), nil
 }
 
-// entryOverhead is what an entry takes beside its data, at most.
+// entryOverhead is the most that an entry takes in addition to its data.
 const entryOverhead = 32
 
-// Term is that of an entry.
+// Term returns the term of an entry.
 func (l *log) Term(i uint64) (uint64, error) {
 	switch {
 	case i+1 < l.begin():
@@ -150,13 +150,13 @@ func (l *log) Term(i uint64) (uint64, error) {
 	return l.entries[i-l.begin()].GetTerm(), nil
 }
 
-// LastIndex is that of the last entry.
+// LastIndex returns the index of the last entry.
 func (l *log) LastIndex() (uint64, error) { return l.last(), nil }
 
-// FirstIndex is that of the first entry that is here.
+// FirstIndex returns the index of the first entry kept.
 func (l *log) FirstIndex() (uint64, error) { return l.begin(), nil }
 
-// Snapshot says where the image stands. What is in it goes in parts, see transfer.
+// Snapshot returns the position of the image. Its content is sent in parts; see transfer.
 func (l *log) Snapshot() (*raftpb.Snapshot, error) {
 	if l.base == nil {
 		return nil, raft.ErrSnapshotTemporarilyUnavailable

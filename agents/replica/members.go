@@ -12,7 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// members are those of the group as they change.
+// members are the members of the group, as they change.
 type members struct{ Members }
 
 func membersOf(m *Members) members {
@@ -25,7 +25,7 @@ func (m *members) conf() *raftpb.ConfState {
 	return &raftpb.ConfState{Voters: m.Voters, VotersOutgoing: m.Before, AutoLeave: new(m.Leaves)}
 }
 
-// take takes over what the library has made of a change.
+// take adopts the library's result of a change.
 func (m *members) take(c *raftpb.ConfState) {
 	m.Voters, m.Before, m.Leaves = slices.Clone(c.Voters), slices.Clone(c.VotersOutgoing), c.GetAutoLeave()
 	m.List = slices.DeleteFunc(m.List, func(x Member) bool {
@@ -33,7 +33,7 @@ func (m *members) take(c *raftpb.ConfState) {
 	})
 }
 
-// address is where a member is, "" for none of that number.
+// address returns the address of a member; "" if there is none with that number.
 func (m *members) address(number uint64) agents.ID {
 	for _, x := range m.List {
 		if x.Number == number {
@@ -43,7 +43,7 @@ func (m *members) address(number uint64) agents.ID {
 	return ""
 }
 
-// number is that of the member at an address, 0 if there is none.
+// number returns the number of the member at an address; 0 if there is none.
 func (m *members) number(address agents.ID) uint64 {
 	for _, x := range m.List {
 		if x.Address == string(address) {
@@ -53,7 +53,7 @@ func (m *members) number(address agents.ID) uint64 {
 	return 0
 }
 
-// rank is the place of a member among all, from 1 on.
+// rank returns the position of a member among all, from 1.
 func (m *members) rank(number uint64) int {
 	for i, x := range m.List {
 		if x.Number == number {
@@ -63,18 +63,19 @@ func (m *members) rank(number uint64) int {
 	return len(m.List) + 1
 }
 
-// maxNewcomers bounds how many senders are remembered that are no members as far as this
-// replica knows.
+// maxNewcomers bounds how many senders are remembered that this replica does not know as
+// members.
 const maxNewcomers = 16
 
-// admits reports whether a message of a number may come from an address: no member
-// of either is known that is another. A member that is behind cannot know all.
+// admits reports whether a message with a member's number may come from an address. It may
+// unless a known member contradicts the number or the address: a member that is behind
+// cannot know all others.
 func (r *Replica) admits(from agents.ID, number uint64) bool {
 	if a := r.members.address(number); a != "" || from == "" {
 		return a != "" && a == from
 	}
 	if number <= r.members.Highest && r.members.Highest > 0 {
-		return false // it was one
+		return false // it was a member
 	}
 	i := slices.IndexFunc(r.newcomers, func(g Member) bool { return g.Number == number })
 	switch {
@@ -86,7 +87,7 @@ func (r *Replica) admits(from agents.ID, number uint64) bool {
 	return true
 }
 
-// addressOf is where messages for a number go.
+// addressOf returns where to send messages for a number.
 func (r *Replica) addressOf(number uint64) agents.ID {
 	if a := r.members.address(number); a != "" {
 		return a
@@ -99,15 +100,14 @@ func (r *Replica) addressOf(number uint64) agents.ID {
 	return ""
 }
 
-// change is a replacement of a member that is under way at the leader.
+// change is a replacement of a member under way at the leader.
 type change struct {
-	index uint64    // of the first entry
-	in    agents.ID // who comes
-	asked agents.ID // who is told when it is done; "": nobody
+	index uint64    // index of the first entry
+	in    agents.ID // the new member
+	asked agents.ID // who is told when it is done; "" if no one
 }
 
-// replace has one member take the place of another. One that is done already is
-// answered so.
+// replace replaces one member by another. If that is done already, it says so.
 func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.Outbox) {
 	in, gone := r.members.number(m.In), r.members.number(m.Out)
 	answer := func(why bourse.Reason) {
@@ -134,8 +134,8 @@ func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.O
 	}
 }
 
-// proposeChange proposes a joint change: of both sets of members a majority must agree
-// until it is over.
+// proposeChange proposes a joint change: until it is over, majorities of both the old and
+// the new members must agree.
 func (r *Replica) proposeChange(m agents.ReplicaReplace, gone uint64) {
 	x := Member{Number: r.members.Highest + 1, Address: string(m.In), Endpoint: m.Endpoint, API: m.API}
 	context, err := json.Marshal(x)
@@ -152,11 +152,11 @@ func (r *Replica) proposeChange(m agents.ReplicaReplace, gone uint64) {
 		Context: context,
 	})
 	if err != nil {
-		panic(fmt.Sprintf("replica: a change of members is refused: %v", err)) // all reasons were excluded
+		panic(fmt.Sprintf("replica: a change of members is refused: %v", err)) // all possible reasons were checked before
 	}
 }
 
-// changed applies an entry of a change of members.
+// changed applies an entry that changes the members.
 func (r *Replica) changed(e *raftpb.Entry, out *agents.Outbox) {
 	c := &raftpb.ConfChangeV2{}
 	if err := proto.Unmarshal(e.GetData(), c); err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// drain does what the library's state machine says is to be done, until there is
-// nothing more.
+// drain does what the library's state machine asks for, until there is nothing more.
 func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 	if r.node == nil || r.lost {
 		return
@@ -34,7 +33,7 @@ func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 		default:
 			r.release(out)
 			if a := r.arriving; a != nil && a.index <= r.applied {
-				r.arriving = nil // it came by itself
+				r.arriving = nil // the log has caught up without it
 			}
 			r.compact()
 			if !r.passes() {
@@ -44,8 +43,8 @@ func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// ready carries out the library's contract: persist, then send, then apply. The
-// runtime makes the facts of this step durable before any message of it leaves.
+// ready follows the library's contract: persist, then send, then apply. The runtime makes
+// the facts of this step durable before sending any of its messages.
 func (r *Replica) ready(now bourse.Time, out *agents.Outbox) {
 	rd := r.node.Ready()
 	r.persist(now, rd, out)
@@ -64,9 +63,9 @@ func (r *Replica) ready(now bourse.Time, out *agents.Outbox) {
 	r.node.Advance(rd)
 }
 
-// persist records an image that has been taken over, a new term or vote, and
-// entries, in this order: whichever of them a torn journal ends with, what it tells
-// is what this member may have promised.
+// persist records, in this order, an image that was adopted, a new term or vote, and
+// entries. Wherever a torn journal ends, it then contains nothing that this member may not
+// have promised.
 func (r *Replica) persist(now bourse.Time, rd raft.Ready, out *agents.Outbox) {
 	if s := rd.Snapshot; !raft.IsEmptySnap(s) {
 		if r.arriving == nil || !r.arriving.whole() || r.arriving.index != s.GetMetadata().GetIndex() {
@@ -79,7 +78,7 @@ func (r *Replica) persist(now bourse.Time, rd raft.Ready, out *agents.Outbox) {
 	if h := rd.HardState; !raft.IsEmptyHardState(h) {
 		if h.GetTerm() != r.log.term || h.GetVote() != r.log.vote {
 			if v := h.GetVote(); v != r.log.vote && v != 0 && v != r.log.self {
-				r.heard, r.tries = now, 0 // whoever it is needs time
+				r.heard, r.tries = now, 0 // the candidate needs time
 			}
 			s := State{Self: r.log.self, Term: h.GetTerm(), Vote: h.GetVote(), Commit: min(r.log.commit, r.log.last())}
 			r.record(s, out)
@@ -111,8 +110,8 @@ func (r *Replica) deliver(now bourse.Time, m *raftpb.Message, out *agents.Outbox
 	out.Send(to, agents.ReplicaStep{Group: r.cfg.Group, Raft: data})
 }
 
-// apply takes in an entry that is committed. A leader's inner agent knows the facts
-// of its own leadership already.
+// apply applies a committed entry. A leader's inner agent already knows the facts of its
+// own leadership.
 func (r *Replica) apply(e *raftpb.Entry, out *agents.Outbox) {
 	own := r.leadership.on && e.GetIndex() > r.leadership.since
 	switch {
@@ -148,13 +147,14 @@ func (r *Replica) replayOne(record []byte) {
 	r.inner.Replay(at, f)
 }
 
-// rebuild makes the inner agent anew, as committed facts up to an entry have it.
+// rebuild makes the inner agent anew from the committed facts up to an entry.
 func (r *Replica) rebuild(upto uint64) {
 	r.inner = r.made(upto)
 	r.applied = upto
 }
 
-// made is an inner agent as it is after an entry that is not before the image.
+// made returns an inner agent in its state after an entry, which must not be before the
+// image.
 func (r *Replica) made(upto uint64) agents.Durable {
 	was := r.inner
 	r.inner = r.cfg.New()

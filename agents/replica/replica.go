@@ -1,20 +1,20 @@
-// Package replica is an agent that is held by several processes: 2F+1 replicas of
-// which F may be gone. Inside each is the agent as it is, outside it the state
-// machine of go.etcd.io/raft/v3 with its contract: persist, then send, then apply.
+// Package replica is an agent that runs in several processes: 2F+1 replicas, of which F may
+// fail. Inside each is the ordinary agent, outside it the state machine of
+// go.etcd.io/raft/v3 with its contract: persist, then send, then apply.
 //
-// What is replicated is facts, not inputs. The leader alone hands its inner agent
-// messages; the facts of each such step are proposed, and what follows from them
-// (sends, alarms) leaves when they are committed. The others replay committed facts
-// and do nothing else. Who begins to lead has replayed all that is committed, and
-// hands its inner agent Started: a new life of it, as after a restart, with all that
-// the agent's protocol does then against a life that does not know yet that it is
-// over. What a leader has made up its mind about and not committed is lost with its
-// leadership: its inner agent is made anew from committed facts.
+// It replicates facts, not inputs. Only the leader hands messages to its inner agent. The
+// facts of each such step are proposed, and its effects (sends, alarms) are released when
+// the facts are committed. The others only replay committed facts. A replica that begins to
+// lead has replayed everything committed, and hands its inner agent Started. That is a new
+// life of the agent, as after a restart, with everything that its protocol does to deal
+// with an earlier life that does not know yet that it is over. What a leader has decided
+// but not committed is lost with its leadership: its inner agent is made anew from
+// committed facts.
 //
 // A Replica is a deterministic state machine like any agent. It campaigns by its own
-// alarms, in the order of the members' numbers; the library's timeouts, which are
-// drawn at random, never come. It trusts its group: a member whose journal forgets
-// what it had synced is noticed at best, see lost.
+// alarms, in the order of the members' numbers; the library's random timeouts never occur.
+// It trusts its group: a member whose journal forgets what it had synced may be noticed,
+// see Lost, but need not be.
 package replica
 
 import (
@@ -26,59 +26,62 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Config says whose replica it is, and of which group.
+// Config describes a replica and its group.
 type Config struct {
-	Group agents.ID // the agent that the replicas are together; it knows itself by this name
+	Group agents.ID // the agent that the replicas form; it knows itself by this name
 	Self  agents.ID // the address of this replica
-	// Founders are the first members, numbered 1, 2, ... in this order, the same for all
-	// of them. It counts for a replica without a journal only.
+	// Founders are the first members, numbered 1, 2, ... in this order, and must be the
+	// same for all. They matter only to a replica without a journal.
 	Founders []agents.ID
-	// Joins: it has not founded the group, and waits, without a journal, until a leader
-	// sends it an image. Only then may a member begin without a journal: a founder whose
-	// disk is lost must not come back as one, for it has forgotten its votes.
+	// Joins is set for a replica that is not a founder: without a journal it waits until a
+	// leader sends it an image. Only such a member may begin without a journal. A founder
+	// that has lost its disk must not come back as a founder, since it has forgotten its
+	// votes.
 	Joins bool
-	// Past is the founder that brings the past of the agent, which has run alone so far;
-	// "": it has none. The other founders vote, and do not campaign before they have it.
+	// Past is the founder that brings the past of an agent that has so far run alone; "" if
+	// there is none. The other founders vote, but do not campaign before they have it.
 	Past    agents.ID
 	Brought Brought
-	New     func() agents.Durable // the inner agent, as configured, without any memory
+	New     func() agents.Durable // makes the inner agent as configured, without any state
 	Codec   Codec                 // of the inner agent's facts
-	// Answers reports whether whoever sends a message is told where the leader is. nil:
+	// Answers reports whether the sender of a message is told where the leader is; nil: for
 	// requests of users and operators.
 	Answers func(m agents.Message) bool
 
-	// Committed is told, where this replica leads, of the facts of its inner agent as they
-	// become committed, before what follows from them leaves. It must not call back.
+	// Committed, if set, is called while this replica leads with the facts of its inner
+	// agent as they are committed, before their effects are released. It must not call
+	// back.
 	Committed func(at bourse.Time, f agents.Fact)
 
-	// Heartbeat is how often a leader says that it leads: 100 ms. After Silence, 1 s,
-	// without a word a leader counts as gone, and a leader that hears of no majority for
-	// as long steps down. The member of rank k, counted from 1, campaigns Stagger, 200 ms,
-	// times k later; it must be more than a message and two syncs take.
+	// Heartbeat is the interval at which a leader announces itself: 100 ms. A leader not
+	// heard from for Silence, 1 s, counts as gone, and a leader that hears from no majority
+	// for that long steps down. The member of rank k, counted from 1, campaigns k times
+	// Stagger, 200 ms, later. Stagger must be longer than a message and two syncs take.
 	Heartbeat, Silence, Stagger bourse.Duration
 
-	// Linger is how long facts wait for others, before they are proposed, for which no
-	// message and no alarm waits: 10 ms.
+	// Linger is how long facts for which no message and no alarm waits are held back to be
+	// proposed with others: 10 ms.
 	Linger bourse.Duration
 
-	// EntryBytes is how large an entry may be, unless it is of one fact: 1 MiB.
+	// EntryBytes is the most bytes of an entry, except for one with a single fact: 1 MiB.
 	EntryBytes int
-	// WaitingBytes and WaitingSteps bound what has been proposed and is not committed: 16
-	// MiB, 1024 steps. Beyond, messages are answered as if nobody led; alarms come again.
+	// WaitingBytes and WaitingSteps bound what is proposed but not committed: 16 MiB, 1024
+	// steps. Beyond that, messages are answered as if there were no leader, and alarms are
+	// set again.
 	WaitingBytes, WaitingSteps int
-	// CompactEntries and CompactBytes are after how much the log is cut behind a new image:
-	// 10,000 entries or 16 MiB. A member that is further behind than half of the entries
-	// is sent the image.
+	// CompactEntries and CompactBytes say after how much the log is cut behind a new image:
+	// 10,000 entries or 16 MiB. A member that is behind by more than half of the entries is
+	// sent the image.
 	CompactEntries, CompactBytes int
 }
 
 // Brought is the past of an agent that has run alone, at the replica that brings it.
 type Brought struct {
 	Agent agents.Durable
-	At    bourse.Time // of its last fact
+	At    bourse.Time // time of its last fact
 }
 
-// Codec writes and reads the inner agent's facts: a *journal.Codec.
+// Codec writes and reads the inner agent's facts; *journal.Codec is one.
 type Codec interface {
 	Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error)
 	Decode(payload []byte) (bourse.Time, agents.Fact, error)
@@ -109,33 +112,33 @@ func (c *Config) defaults() {
 	}
 }
 
-// Replica is one of the processes that hold an agent.
+// Replica is one of the processes in which an agent runs.
 type Replica struct {
 	cfg Config
-	log log // what the journal tells: all else follows from it
+	log log // content of the journal; everything else follows from it
 
 	// Of this life.
-	node       *raft.RawNode // nil: it has no number yet
+	node       *raft.RawNode // nil while it has no number
 	nonce      uint64
-	members    members // as far as the log is applied
+	members    members // as of the applied log
 	newcomers  []Member
 	inner      agents.Durable
 	applied    uint64
-	at         bourse.Time // of the last fact applied
-	heard      bourse.Time // when the leader was last heard, or somebody else voted for
-	tries      int         // campaigns since
-	begun, won uint64      // campaigns of this life, and leaderships after them
-	due        bool        // it has been elected, and all that was committed before is applied
+	at         bourse.Time // time of the last applied fact
+	heard      bourse.Time // when the leader was last heard from, or a vote given
+	tries      int         // campaigns since heard
+	begun, won uint64      // campaigns in this life, and those won
+	due        bool        // elected, and everything committed before is applied
 	leadership leadership
 	transfers  []*transfer
-	arriving   *image // that comes from the leader, as far as it is here
+	arriving   *image // image arriving from the leader, as far as received
 	change     change
 	lost       bool
 	stray      uint64
 }
 
-// New returns a replica. A configuration without a group, an inner agent or a codec,
-// or, unless it joins, of whose founders it is none, is a broken invariant.
+// New returns a replica. It panics if the configuration lacks a group, an inner agent or a
+// codec, or if the replica neither joins nor is a founder.
 func New(cfg Config) *Replica {
 	cfg.defaults()
 	r := &Replica{cfg: cfg}
@@ -146,7 +149,7 @@ func New(cfg Config) *Replica {
 	return r
 }
 
-// founder is its number among the founders, 0 if it is none.
+// founder returns its number among the founders, 0 if it is none.
 func (r *Replica) founder() uint64 {
 	for i, id := range r.cfg.Founders {
 		if id == r.cfg.Self {
@@ -156,7 +159,7 @@ func (r *Replica) founder() uint64 {
 	return 0
 }
 
-// Step hands the replica one message: of its group, or for the agent that it holds.
+// Step hands the replica one message, from its group or for its inner agent.
 func (r *Replica) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started:
@@ -199,9 +202,9 @@ func (r *Replica) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	out.Alarm(now.Add(r.cfg.Heartbeat), beat{})
 }
 
-// found records what a group begins with: its members, and an agent that has no
-// facts, or the one that this replica brings. That is one entry further on, so that
-// nobody leads who does not have it.
+// found records the beginning of a group: its members, and an agent that has no facts or
+// the past that this replica brings. A brought past counts as one more entry, so that no
+// member without it can lead.
 func (r *Replica) found(out *agents.Outbox) {
 	list := &Members{}
 	for i, id := range r.cfg.Founders {
@@ -224,8 +227,8 @@ func (r *Replica) found(out *agents.Outbox) {
 func (r *Replica) open() {
 	node, err := raft.NewRawNode(&raft.Config{
 		ID: r.log.self, Storage: &r.log, Applied: r.log.baseIndex(), Logger: quiet{},
-		// A leader's ticks are given by beat, and no others: what others do at an
-		// election tick never comes.
+		// beat gives a leader its ticks, and no others get any, so nothing ever happens at
+		// an election tick.
 		HeartbeatTick: 1, ElectionTick: max(2, int(r.cfg.Silence/r.cfg.Heartbeat/2)),
 		MaxSizePerMsg: uint64(r.cfg.EntryBytes), MaxInflightMsgs: 64, MaxInflightBytes: uint64(max(r.cfg.WaitingBytes, r.cfg.EntryBytes)),
 		CheckQuorum: true, PreVote: true, ReadOnlyOption: raft.ReadOnlySafe,
@@ -239,19 +242,19 @@ func (r *Replica) open() {
 	r.members = r.log.members()
 }
 
-// Stopped reports whether the agent has stopped by its own will, as a committed fact:
-// another process, not of this group, acts for it.
+// Stopped reports whether the agent has stopped of its own accord, as a committed fact,
+// because a process outside this group acts for it.
 func (r *Replica) Stopped() bool {
 	s, can := r.inner.(interface{ Stopped() bool })
 	return can && r.leadership.on && len(r.leadership.effects) == 0 && s.Stopped()
 }
 
-// Leads reports whether this replica hands its inner agent messages now, and since
-// which term.
+// Leads reports whether this replica hands messages to its inner agent now, and since which
+// term.
 func (r *Replica) Leads() (term uint64, yes bool) { return r.leadership.term, r.leadership.on }
 
-// Leader is the address of the member that leads as far as this one knows, "" if it
-// knows of none.
+// Leader returns the address of the leading member as far as this one knows, "" if it knows
+// none.
 func (r *Replica) Leader() agents.ID {
 	if r.node == nil {
 		return ""
@@ -259,21 +262,22 @@ func (r *Replica) Leader() agents.ID {
 	return r.addressOf(r.node.BasicStatus().Lead)
 }
 
-// Applied is the index of the last entry that the inner agent knows as committed.
+// Applied returns the index of the last committed entry that the inner agent knows.
 func (r *Replica) Applied() uint64 { return r.applied }
 
-// Inner is the agent inside. Where this replica leads it may be ahead of what is
-// committed. It must not be changed.
+// Inner returns the agent inside, which must not be changed. While this replica leads it
+// may be ahead of what is committed.
 func (r *Replica) Inner() agents.Durable { return r.inner }
 
-// Lost reports whether the group remembers more of this replica than its journal
-// does: the journal is of the past. It takes no part any more, and must be replaced.
+// Lost reports whether the group remembers more of this replica than its journal does,
+// because the journal is an old one. The replica then takes no further part and must be
+// replaced.
 func (r *Replica) Lost() bool { return r.lost }
 
-// Members lists the members by number, as far as this replica has applied the log.
+// Members lists the members by number, as of the applied log.
 func (r *Replica) Members() []Member { return r.members.List }
 
-// record changes what the journal tells.
+// record records a fact in the journal and applies it.
 func (r *Replica) record(f agents.Fact, out *agents.Outbox) {
 	r.Replay(0, f)
 	out.Record(f)

@@ -9,41 +9,41 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Status is how a replica stands, for people and measures.
+// Status is the state of a replica, for display and metrics.
 type Status struct {
-	Number        uint64 // its own; 0: it has not been given one
-	Term          uint64 // the latest that it knows of
+	Number        uint64 // its own number; 0 if it has none yet
+	Term          uint64 // latest term that it knows
 	Leads         bool
-	Leader        agents.ID // "": none is known
-	Lost          bool      // see Lost
-	Applied, Last uint64    // entries: the last that the agent inside knows, the last on record here
-	Begun, Won    uint64    // campaigns of this life, and those after which it led
-	Bytes         int       // of the entries that it holds in memory
+	Leader        agents.ID // "" if unknown
+	Lost          bool      // see Replica.Lost
+	Applied, Last uint64    // indexes of the last entry known to the inner agent and of the last on record
+	Begun, Won    uint64    // campaigns in this life, and those after which it led
+	Bytes         int       // bytes of the entries in memory
 	Members       []MemberStatus
 }
 
-// MemberStatus is how a member stands. What another one has, the leader alone knows.
+// MemberStatus is the state of a member. Only the leader knows how far others are.
 type MemberStatus struct {
 	Member
 	Role      Role
-	Known     bool // Applied, Behind and Reachable are
+	Known     bool // Applied, Behind and Reachable are known
 	Applied   uint64
-	Behind    uint64 // entries of the leader's that it has not acknowledged
-	Reachable bool   // heard within Silence
+	Behind    uint64 // entries of the leader that it has not acknowledged
+	Reachable bool   // heard from within Silence
 }
 
-// Role is what a member is in its group.
+// Role is the part that a member plays in its group.
 type Role string
 
 // The roles of members.
 const (
 	Leading   Role = "leader"
 	Following Role = "follower"
-	Joining   Role = "joins"  // it comes in another's place, which is not over
-	Leaving   Role = "leaves" // another one comes in its place
+	Joining   Role = "joins"  // it is replacing another member, and that is not finished
+	Leaving   Role = "leaves" // it is being replaced by another member
 )
 
-// Status says how the replica and, where it leads, its group stands.
+// Status returns the state of the replica and, if it leads, of its group.
 func (r *Replica) Status() Status {
 	s := Status{Number: r.log.self, Term: r.log.term, Leads: r.leadership.on, Leader: r.Leader(), Lost: r.lost,
 		Applied: r.applied, Last: r.log.last(), Begun: r.begun, Won: r.won, Bytes: r.log.held()}
@@ -65,7 +65,7 @@ func (r *Replica) Status() Status {
 	return s
 }
 
-// roleOf is what a member is as this one knows.
+// roleOf returns a member's role as far as this one knows.
 func (r *Replica) roleOf(m Member, leader agents.ID) Role {
 	voter, before := slices.Contains(r.members.Voters, m.Number), slices.Contains(r.members.Before, m.Number)
 	switch {
@@ -79,7 +79,7 @@ func (r *Replica) roleOf(m Member, leader agents.ID) Role {
 	return Following
 }
 
-// held is the size of all entries in memory, those before the image too.
+// held returns the size of all entries in memory, including those before the image.
 func (l *log) held() (n int) {
 	for _, e := range l.entries {
 		n += len(e.GetData())
@@ -87,12 +87,13 @@ func (l *log) held() (n int) {
 	return n
 }
 
-// A leader that is about to leave hands over, so that nobody has to notice first that it is
-// gone: it takes nothing more, and once all that it has done is committed and let out it has
-// the library pass the leadership to the member that has most of the log.
+// A leader that is about to leave hands over, so that the others need not first notice that
+// it is gone. It accepts nothing more, and once all its effects are committed and released
+// it has the library pass the leadership to the member with most of the log.
 
-// passes has another member begin to lead, and reports whether there is something to do for
-// that. One that does not take over in Silence is given up, and the next is tried.
+// passes hands the leadership to another member, and reports whether that is still in
+// progress. A member that does not take over within Silence is given up, and the next is
+// tried.
 func (r *Replica) passes() bool {
 	g := &r.leadership
 	if !g.on || !g.leaves || len(g.effects) > 0 || r.node.BasicStatus().LeadTransferee != raft.None {
@@ -105,7 +106,7 @@ func (r *Replica) passes() bool {
 		}
 	})
 	if g.passed = to; to == 0 {
-		return false // nobody is there, or only the one that was tried just now
+		return false // there is no member, or only the one just tried
 	}
 	r.node.TransferLeader(to)
 	return true

@@ -12,26 +12,25 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A member that is too far behind for the log is sent the image, one part after the
-// other, each once the one before is durable there. So no message is larger than a
-// part, one is under way at a time, and a member that begins anew meanwhile goes on
-// where it was.
+// A member too far behind for the log is sent the image part by part, each after the
+// previous one is durable there. So no message is larger than a part, one is under way at a
+// time, and a member that restarts in between continues where it was.
 
-// transfer is an image on its way to a member. The image stays as it is, whatever the
-// leader makes of its log meanwhile.
+// transfer is an image being sent to a member. The image does not change, whatever the
+// leader does to its log in the meantime.
 type transfer struct {
 	to    uint64
 	of    *image
-	next  int         // the part that was sent last and is not taken
-	said  bourse.Time // when
-	tries int         // of it
+	next  int         // the part sent last, not acknowledged yet
+	said  bourse.Time // when that was
+	tries int         // how often it was sent
 }
 
-// partTries is how often a part is said, once in Silence, before the transfer is
-// given up. The library begins another one when the member is heard again.
+// partTries is how often a part is sent, once per Silence, before the transfer is given up.
+// The library starts another one when the member is heard from again.
 const partTries = 3
 
-// transfer begins to send a member the image.
+// transfer begins to send the image to a member.
 func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
 	r.transfers = slices.DeleteFunc(r.transfers, func(t *transfer) bool { return t.to == to })
 	if m := membersOf(r.log.base.parts[0].Members); m.address(to) == "" && r.members.address(to) != "" {
@@ -52,7 +51,7 @@ func (r *Replica) sendPart(now bourse.Time, t *transfer, out *agents.Outbox) {
 	out.Send(r.addressOf(t.to), agents.ReplicaPart{Group: r.cfg.Group, From: r.log.self, To: t.to, Term: r.log.term, Part: data})
 }
 
-// repeatParts says again what was not taken.
+// repeatParts sends parts again that were not acknowledged.
 func (r *Replica) repeatParts(now bourse.Time, out *agents.Outbox) {
 	for _, t := range slices.Clone(r.transfers) {
 		switch {
@@ -70,7 +69,7 @@ func (r *Replica) ended(t *transfer, how raft.SnapshotStatus) {
 	r.node.ReportSnapshot(t.to, how)
 }
 
-// taken hears how far a member has an image.
+// taken handles a member's report of how far it has an image.
 func (r *Replica) taken(now bourse.Time, from agents.ID, m agents.ReplicaPartTaken, out *agents.Outbox) {
 	i := slices.IndexFunc(r.transfers, func(t *transfer) bool {
 		return r.addressOf(t.to) == from && t.of.index == m.Index && m.Next >= 0
@@ -89,7 +88,7 @@ func (r *Replica) taken(now bourse.Time, from agents.ID, m agents.ReplicaPartTak
 	}
 }
 
-// part takes a part of an image, and the whole of it once all are here.
+// part takes a part of an image, and installs the image once it is complete.
 func (r *Replica) part(now bourse.Time, from agents.ID, m agents.ReplicaPart, out *agents.Outbox) {
 	var p Part
 	if m.Group != r.cfg.Group || r.node == nil || r.lost || m.To != r.log.self || !r.admits(from, m.From) || m.Term < r.log.term ||
@@ -115,7 +114,7 @@ func (r *Replica) part(now bourse.Time, from agents.ID, m agents.ReplicaPart, ou
 	}
 }
 
-// expects is the next part of an image that is not here.
+// expects returns the number of the next missing part of an image.
 func (r *Replica) expects(p Part) int {
 	if a := r.arriving; a != nil && a.index == p.Index && a.term == p.Term && a.parts[0].Parts == p.Parts {
 		return len(a.parts)
@@ -123,7 +122,7 @@ func (r *Replica) expects(p Part) int {
 	return 0
 }
 
-// assemble puts in a part that comes next; a first one begins another image.
+// assemble adds the next part. A first part begins another image.
 func (r *Replica) assemble(p Part) {
 	if p.Part == 0 {
 		r.arriving = &image{index: p.Index, term: p.Term}
@@ -131,9 +130,9 @@ func (r *Replica) assemble(p Part) {
 	r.arriving.add(p)
 }
 
-// compact makes an image of the inner agent when the log has grown, and cuts the log
-// behind it. Where this replica leads, its inner agent may be ahead of what is
-// committed; then one is made that is not, if there is no better moment for long.
+// compact makes an image of the inner agent when the log has grown, and cuts the log behind
+// it. While this replica leads, its inner agent may be ahead of what is committed; if that
+// lasts long, it makes another agent that is not.
 func (r *Replica) compact() {
 	base := r.log.base
 	if base == nil || r.applied <= base.index {
@@ -151,7 +150,7 @@ func (r *Replica) compact() {
 	r.compactNow()
 }
 
-// ahead reports whether the inner agent knows of facts that are not committed.
+// ahead reports whether the inner agent knows facts that are not committed.
 func (r *Replica) ahead() bool {
 	return r.leadership.on && (r.applied < r.log.last() || r.leadership.lingers)
 }
@@ -165,7 +164,7 @@ func (r *Replica) compactNow() {
 	r.log.compact(r.imageOf(inner), r.cfg.CompactEntries/2, r.cfg.CompactBytes/2)
 }
 
-// imageOf is the image of an inner agent that is as the log is applied.
+// imageOf returns the image of an inner agent that matches the applied log.
 func (r *Replica) imageOf(inner agents.Durable) *image {
 	term, err := r.log.Term(r.applied)
 	if err != nil {
@@ -174,7 +173,7 @@ func (r *Replica) imageOf(inner agents.Durable) *image {
 	return r.image(inner, r.applied, term, r.at, &r.members.Members)
 }
 
-// image is an inner agent, as it is after an entry.
+// image makes an image of an inner agent as of an entry.
 func (r *Replica) image(inner agents.Durable, index, term uint64, at bourse.Time, list *Members) *image {
 	parts, part := 1, func(int) agents.Fact { return inner.Image() }
 	if p, many := inner.(agents.Parted); many {
