@@ -26,16 +26,16 @@ type Codec struct {
 	names []string
 }
 
-// kind is what is known of one kind of facts.
+// kind is what is known about one kind of facts.
 type kind struct {
 	name   string
 	typ    reflect.Type
 	decode decoder
 }
 
-// NewCodec returns a codec of all facts of the vocabulary, and of more: zero values of
-// other facts, such as images of agents. Two types of one kind are a broken invariant,
-// and so is a pointer.
+// NewCodec returns a codec for all facts of the vocabulary, and for those in more: zero
+// values of other facts, such as images of agents. It panics on two types of one kind, and
+// on a pointer.
 func NewCodec(more ...agents.Fact) *Codec {
 	c := &Codec{kinds: map[string]*kind{}}
 	for _, f := range bourse.Facts() {
@@ -51,7 +51,7 @@ func NewCodec(more ...agents.Fact) *Codec {
 	return c
 }
 
-// vocabulary is the codec without any more facts.
+// vocabulary is the codec without further facts.
 var vocabulary = sync.OnceValue(func() *Codec { return NewCodec() })
 
 func (c *Codec) add(f agents.Fact) {
@@ -66,8 +66,8 @@ func (c *Codec) add(f agents.Fact) {
 	c.names = append(c.names, f.Kind())
 }
 
-// Append appends the payload of a fact to b. A fact that the codec does not know
-// or that does not marshal is an error.
+// Append appends the payload of a fact to b. It is an error if the codec does not know the
+// fact or the fact does not marshal.
 func (c *Codec) Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error) {
 	k := c.kinds[f.Kind()]
 	if k == nil || k.typ != reflect.TypeOf(f) {
@@ -89,12 +89,12 @@ func (c *Codec) Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error) 
 		return b, fmt.Errorf("fact of kind %q: %w", k.name, err)
 	}
 	whole := out.Bytes()
-	whole[len(whole)-1] = '}' // for the encoder's newline
+	whole[len(whole)-1] = '}' // in place of the encoder's newline
 	return append(whole, '\n'), nil
 }
 
-// Decode reads a payload. An unknown kind, or a field that the kind does not have, is
-// an error: part of a later version's journal must not be ignored.
+// Decode reads a payload. An unknown kind, or a field that the kind does not have, is an
+// error, so that no part of a later version's journal is ignored.
 func (c *Codec) Decode(payload []byte) (bourse.Time, agents.Fact, error) {
 	d := newReader(c)
 	return d.record(payload)

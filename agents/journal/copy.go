@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Copy copies the segments of a journal to a disk that has none, or only the last one,
-// which is enough for a restart. The journal may grow meanwhile: the copy is the journal
-// at some instant since the call, in whole records. If the journal is damaged, nothing
-// is copied. It returns what was copied. Each segment is read as a whole.
+// Copy copies the segments of a journal, or only the last one, which is enough for a
+// restart, to a disk that has none. The journal may grow in the meantime: the copy is its
+// state at some instant since the call, in whole records. If the journal is damaged,
+// nothing is copied. Copy returns the copied segments. It reads each segment into memory as
+// a whole.
 func Copy(from, to Disk, lastOnly bool) ([]Segment, error) {
 	if has, err := segments(to); err != nil || len(has) > 0 {
 		if err == nil {
@@ -28,15 +29,15 @@ func Copy(from, to Disk, lastOnly bool) ([]Segment, error) {
 				return nil, err
 			}
 		}
-		// A snapshot has removed old segments meanwhile: the journal begins later
-		// now.
+		// A snapshot has removed old segments in the meantime, so the journal now begins
+		// later.
 		if !errors.Is(err, fs.ErrNotExist) || tries == maxTries {
 			return nil, err
 		}
 	}
 }
 
-// maxTries bounds how often Copy begins again.
+// maxTries bounds how often Copy starts again.
 const maxTries = 5
 
 func copySegments(from, to Disk, lastOnly bool) ([]Segment, error) {
@@ -74,7 +75,7 @@ func copySegments(from, to Disk, lastOnly bool) ([]Segment, error) {
 	return copied, nil
 }
 
-// putSegment writes a segment beside, durably, before it gets its name.
+// putSegment writes a segment under a temporary name, durably, and then gives it its name.
 func putSegment(to Disk, n uint64, data []byte) error {
 	name := segmentName(n)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew

@@ -12,22 +12,22 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A restart may have to read 300,000 facts, and encoding/json takes some 6 us for each.
-// So the types of the facts are compiled once into decoders that read the JSON that
-// Append writes, and only that: no blanks, keys in any order, no unknown key. What is
-// rare (maps, text with escapes) is left to encoding/json. A test and a fuzz target
-// check that both read the same.
+// A restart may have to read 300,000 facts, and encoding/json takes some 6 us for each. So
+// the types of the facts are compiled once into decoders that read exactly the JSON that
+// Append writes: no blanks, keys in any order, no unknown keys. Rare cases (maps, text with
+// escapes) are left to encoding/json. A test and a fuzz target check that both read the
+// same.
 
-// reader reads one text of JSON. The first error is kept; after it all reads
-// give zero values.
+// reader reads one JSON text. It keeps the first error, after which all reads return zero
+// values.
 type reader struct {
 	codec *Codec
 	data  []byte
 	pos   int
 	err   error
-	check bool                     // whether it can be read is all that matters: of a list one element is kept
-	words [maxWords]string         // seen before, by hash: names are repeated in every fact
-	zeros map[*kind]*reflect.Value // to decode into, by kind
+	check bool                     // only checks that the text can be read, keeping one element of a list
+	words [maxWords]string         // texts seen before, by hash: names are repeated in every fact
+	zeros map[*kind]*reflect.Value // by kind, values to decode into
 }
 
 // decoder reads one value into v.
@@ -69,7 +69,7 @@ func (d *reader) record(payload []byte) (bourse.Time, agents.Fact, error) {
 	return at, v.Interface().(agents.Fact), nil
 }
 
-// The types whose JSON is a decimal, with their digits.
+// The types written as decimal numbers, with their number of decimals.
 var decimals = map[reflect.Type]int{
 	reflect.TypeFor[bourse.Duration]():    3,
 	reflect.TypeFor[bourse.Performance](): 3,
@@ -166,22 +166,22 @@ func decodeUint(d *reader, v reflect.Value) {
 	v.SetUint(n)
 }
 
-// field is a field of a struct under its name in JSON.
+// field is a field of a struct with its name in JSON.
 type field struct {
 	name   string
-	opens  string // the name as it is written, with quotes and colon
-	index  []int  // one step but for embedded structs
+	opens  string // the name as written, with quotes and colon
+	index  []int  // one step, except in embedded structs
 	decode decoder
 }
 
-// structDecoder compiles a struct. Its fields come in order, some left out, so
-// those that follow are tried first. A type must not contain itself.
+// structDecoder compiles a struct. Fields are written in order, some left out, so the
+// following ones are tried first. A type must not contain itself.
 func structDecoder(t reflect.Type) decoder {
 	var fields []field
 	for _, f := range reflect.VisibleFields(t) {
 		name, tagged := jsonName(f)
 		if name == "" || !f.IsExported() || f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct {
-			continue // an embedded struct's fields come by themselves
+			continue // the fields of an embedded struct are listed themselves
 		}
 		fields = append(fields, field{name, `"` + name + `":`, f.Index, decoderOf(f.Type)})
 	}
@@ -218,8 +218,8 @@ func structDecoder(t reflect.Type) decoder {
 	}
 }
 
-// field reads the name of a field that is out of order and returns its place, -1
-// if the type has none of that name.
+// field reads the name of a field that is out of order and returns its index, or -1 if the
+// type has no such field.
 func (d *reader) field(fields []field) int {
 	name, plain := d.quoted()
 	if !plain || !d.next(':') {
@@ -235,8 +235,8 @@ func (d *reader) field(fields []field) int {
 	return -1
 }
 
-// jsonName is a field's name in JSON, "" if it has none there, and whether its
-// tag says so.
+// jsonName returns a field's name in JSON, "" if it is not written, and whether its tag
+// gives the name.
 func jsonName(f reflect.StructField) (name string, tagged bool) {
 	tag := f.Tag.Get("json")
 	for i := range len(tag) + 1 {
@@ -254,7 +254,7 @@ func jsonName(f reflect.StructField) (name string, tagged bool) {
 	return name, true
 }
 
-// pointerDecoder compiles a pointer; null is a nil one.
+// pointerDecoder compiles a pointer; null is nil.
 func pointerDecoder(t reflect.Type) decoder {
 	element := decoderOf(t.Elem())
 	return func(d *reader, v reflect.Value) {
@@ -266,7 +266,7 @@ func pointerDecoder(t reflect.Type) decoder {
 	}
 }
 
-// sliceDecoder compiles a slice; null is a nil one.
+// sliceDecoder compiles a slice; null is nil.
 func sliceDecoder(t reflect.Type) decoder {
 	element := decoderOf(t.Elem())
 	return func(d *reader, v reflect.Value) {

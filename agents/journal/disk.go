@@ -2,25 +2,25 @@ package journal
 
 import "errors"
 
-// Disk is what a journal needs of a file system: one flat folder of files that
-// grow at their end. Folder is one on a real disk, Memory one that forgets what
-// was not synced and can be made to fail.
+// Disk is what a journal needs of a file system: one flat folder of append-only files.
+// Folder is one on a real disk. Memory is one that forgets what was not synced and can be
+// made to fail.
 //
-// What Append has written may be lost by a crash until Sync of that file has
-// returned nil, and what Rename and Remove did until SyncNames has; any of the
-// bytes and any of the names in between may survive.
+// A crash may lose what Append has written until Sync of that file has returned nil, and
+// what Rename and Remove did until SyncNames has. Any of the bytes and any of the names in
+// between may survive.
 type Disk interface {
 	// Names lists the files, sorted.
 	Names() ([]string, error)
 	// Read returns the whole of a file.
 	Read(name string) ([]byte, error)
-	// Append writes at the end of a file, which it makes if there is none.
+	// Append writes at the end of a file, and creates it if there is none.
 	Append(name string, data []byte) error
 	// Truncate cuts a file to size bytes, durably.
 	Truncate(name string, size int64) error
 	// Sync makes the content of a file durable.
 	Sync(name string) error
-	// Rename gives a file another name, in place of the file that has it.
+	// Rename gives a file another name, replacing the file that has it.
 	Rename(from, to string) error
 	// Remove deletes a file.
 	Remove(name string) error
@@ -28,7 +28,7 @@ type Disk interface {
 	SyncNames() error
 }
 
-// giveName has what was written beside last, under its name.
+// giveName gives a file written under a temporary name its final name.
 func giveName(d Disk, beside, name string) error {
 	for _, step := range []func() error{
 		func() error { return d.Sync(beside) },
@@ -42,5 +42,5 @@ func giveName(d Disk, beside, name string) error {
 	return nil
 }
 
-// ErrFull is what a Memory disk fails with when it has no room.
+// ErrFull is the error of a Memory disk that has no room.
 var ErrFull = errors.New("no space left on the disk")

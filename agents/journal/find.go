@@ -14,16 +14,16 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Sieve says which records of a journal to read. It sees them undecoded, since
-// decoding costs some fifty times as much as looking for a word.
+// Sieve selects the records of a journal to read. It sees them undecoded, since decoding
+// costs some fifty times as much as searching for a word.
 type Sieve interface {
-	// Look is given every record in order: its place, the kind of its fact and its
-	// payload, which must not be kept. A later record has a greater place. If Look
-	// returns true, the fact is decoded and given to Learn.
+	// Look is called with every record in order: its place, the kind of its fact and its
+	// payload, which must not be kept. A later record has a greater place. If Look returns
+	// true, the fact is decoded and passed to Learn.
 	Look(place uint64, kind string, payload []byte) (learn bool)
-	// Learn is given the facts for which Look has returned true.
+	// Learn is called with the facts for which Look has returned true.
 	Learn(place uint64, f agents.Fact)
-	// Places returns, at the end, the places of the records to read, ascending.
+	// Places returns, at the end, the places of the records to read, in ascending order.
 	Places() []uint64
 }
 
@@ -31,7 +31,7 @@ type Sieve interface {
 // the offset of a record in it.
 const offsetBits = 40
 
-// opener is a disk whose files can be read piece by piece.
+// opener is a disk whose files can be read in pieces.
 type opener interface {
 	Open(name string) (File, error)
 }
@@ -42,7 +42,7 @@ type File interface {
 	io.Closer
 }
 
-// whole is a file of a disk that can only read files as a whole.
+// whole is a file of a disk that can only read whole files.
 type whole struct{ *bytes.Reader }
 
 func (whole) Close() error { return nil }
@@ -55,11 +55,11 @@ func openFile(disk Disk, name string) (File, error) {
 	return whole{bytes.NewReader(data)}, err
 }
 
-// Find calls visit, in order, with the records that a sieve selects. It reads the
-// segments with records since an instant, and the one before them, once from beginning
-// to end, a megabyte at a time, and then the selected records again. It changes nothing;
-// records that are appended meanwhile may be seen or not. stop is called now and then,
-// and an error of it ends the search.
+// Find calls visit, in order, with the records that a sieve selects. It reads the segments
+// with records since an instant, and the one before them, once from beginning to end, a
+// megabyte at a time, and then the selected records again. It changes nothing. Records
+// appended in the meantime may or may not be seen. stop is called now and then, and its
+// error ends the search.
 func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() error, visit func(Record) error) error {
 	f := finder{disk: disk, codec: codec, reader: newReader(codec), stop: stop}
 	defer f.close()
@@ -90,7 +90,7 @@ func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() e
 	return nil
 }
 
-// finder is a Find under way.
+// finder is a Find in progress.
 type finder struct {
 	disk   Disk
 	codec  *Codec
@@ -100,14 +100,14 @@ type finder struct {
 	buf    []byte
 }
 
-// part is a segment that is looked through. Its file stays open, so that it can be
-// read to the end though it is removed meanwhile.
+// part is a segment to search. Its file stays open, so that it can be read to the end even
+// if it is removed.
 type part struct {
 	number uint64
 	name   string // for messages
 	file   File
 	header Header
-	from   int64 // after the header
+	from   int64 // offset after the header
 }
 
 func (f *finder) close() {
@@ -116,17 +116,17 @@ func (f *finder) close() {
 	}
 }
 
-// open opens the segments from the one before that which holds since. Segments that
-// vanish while they are listed were too old to keep.
+// open opens the segments from the one before that which contains since. Segments that
+// vanish while being listed were old enough to be removed.
 func (f *finder) open(since bourse.Time) error {
 	list, err := segments(f.disk)
 	if err != nil {
 		return err
 	}
-	enough := -1 // how many more are opened
+	enough := -1 // how many more to open
 	for i := len(list) - 1; i >= 0 && enough != 0 && len(f.parts) < maxParts; i-- {
 		if n := len(f.parts); n > 0 && f.parts[0].number != list[i]+1 {
-			break // what lies between is not there any more
+			break // the ones between have been removed
 		}
 		p, err := openPart(f.disk, list[i])
 		if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +143,7 @@ func (f *finder) open(since bourse.Time) error {
 	return nil
 }
 
-// maxParts bounds the segments that are looked through, the latest ones.
+// maxParts bounds the segments searched; the latest ones are.
 const maxParts = 500
 
 func openPart(disk Disk, n uint64) (part, error) {
@@ -200,7 +200,7 @@ func (f *finder) sift(i int, sieve Sieve) error {
 			return errWithin
 		}
 		if !ok {
-			_, _, err := f.reader.record(payload) // says what is wrong
+			_, _, err := f.reader.record(payload) // for its error
 			return fmt.Errorf("%s: record %d at byte %d: %w", p.name, number, at, err)
 		}
 		where := uint64(i)<<offsetBits | uint64(at)
@@ -217,8 +217,7 @@ func (f *finder) sift(i int, sieve Sieve) error {
 
 var errNotWhole = errors.New("no whole record")
 
-// next reads the next record and returns its payload, which lasts until the next
-// call.
+// next reads the next record and returns its payload, valid until the next call.
 func (f *finder) next(in io.Reader) ([]byte, error) {
 	f.buf = f.buf[:0]
 	if err := f.more(in, frameSize); err != nil {
@@ -237,7 +236,7 @@ func (f *finder) next(in io.Reader) ([]byte, error) {
 	return f.buf[frameSize:], nil
 }
 
-// more reads n bytes more. The length may be damaged, so memory is taken only as bytes
+// more reads n more bytes. The length may be damaged, so memory is allocated only as bytes
 // arrive.
 func (f *finder) more(in io.Reader, n int) error {
 	for n > 0 {
@@ -254,10 +253,10 @@ func (f *finder) more(in io.Reader, n int) error {
 	return nil
 }
 
-// number is that of the record read last.
+// number returns the number of the record read last.
 func (f *finder) number() uint64 { return binary.LittleEndian.Uint64(f.buf[8:]) }
 
-// damaged reads a segment as a whole after a record of it could not be read. The last
+// damaged reads a segment as a whole after one of its records could not be read. The last
 // segment may have a torn tail, or be growing.
 func (f *finder) damaged(p *part, last bool) error {
 	s, err := load(f.disk, p.number)
@@ -270,10 +269,10 @@ func (f *finder) damaged(p *part, last bool) error {
 	return nil
 }
 
-// errWithin says that the facts to find are within those of a replica.
+// errWithin says that the facts to find are inside those of a replica.
 var errWithin = errors.New("a replica's journal")
 
-// kindOf reads of what kind the fact of a payload is.
+// kindOf reads the kind of a payload's fact.
 func kindOf(codec *Codec, payload []byte) (string, bool) {
 	const before = `,"kind":"`
 	at := bytes.Index(payload[:min(len(payload), 64)], []byte(before))

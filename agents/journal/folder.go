@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// Folder is a disk on a real one: a folder of the file system.
+// Folder is a folder of the file system as a Disk.
 type Folder struct {
 	path string
 	lock *os.File // nil: for reading only
 	open *os.File // the file that grows
 	name string   // of open
 
-	fsync func(*os.File) error // (*os.File).Sync; a test listens
+	fsync func(*os.File) error // (*os.File).Sync; replaced in a test
 }
 
-// OpenFolder makes the folder if there is none and takes it for this process: a
-// second writer is refused while this one lives, on systems that lock files.
+// OpenFolder creates the folder if there is none and locks it for this process. On systems
+// that lock files, a second writer is refused while this one lives.
 func OpenFolder(path string) (*Folder, error) {
 	if err := makeFolder(path, (*os.File).Sync); err != nil {
 		return nil, err
@@ -41,9 +41,9 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{path: path, lock: lock, fsync: (*os.File).Sync}, nil
 }
 
-// makeFolder makes the folder and those above it durably: a journal must not vanish
-// with its name, nor with that of a folder above. Where a sync fails it takes back what
-// it has made, for the next call would take it for durable.
+// makeFolder creates the folder and those above it durably: a journal must not vanish with
+// its name, nor with that of a folder above. If a sync fails it removes what it has
+// created, as the next call would believe it to be durable.
 func makeFolder(path string, fsync func(*os.File) error) error {
 	path = filepath.Clean(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -56,7 +56,7 @@ func makeFolder(path string, fsync func(*os.File) error) error {
 		}
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
-		if info, there := os.Stat(path); there != nil || !info.IsDir() { // unless another has just made it
+		if info, there := os.Stat(path); there != nil || !info.IsDir() { // unless another process has just created it
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func makeFolder(path string, fsync func(*os.File) error) error {
 	return nil
 }
 
-// LookInto opens a folder for reading, whoever writes there.
+// LookInto opens a folder for reading, even while another process writes there.
 func LookInto(path string) (*Folder, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
@@ -78,7 +78,7 @@ func LookInto(path string) (*Folder, error) {
 	return &Folder{path: path, fsync: (*os.File).Sync}, nil
 }
 
-// closing closes f and returns err, which matters more than an error of closing.
+// closing closes f and returns err, which is more important than an error of closing.
 func closing(f *os.File, err error) error {
 	_ = f.Close()
 	return err
@@ -105,10 +105,10 @@ func (d *Folder) Names() ([]string, error) {
 // Read returns the whole of a file.
 func (d *Folder) Read(name string) ([]byte, error) { return os.ReadFile(d.file(name)) }
 
-// Open opens a file for reading, whoever writes it.
+// Open opens a file for reading, even while another process writes it.
 func (d *Folder) Open(name string) (File, error) { return os.Open(d.file(name)) }
 
-// Append writes at the end of a file, and keeps it open for the next time.
+// Append writes at the end of a file, and keeps it open for next time.
 func (d *Folder) Append(name string, data []byte) error {
 	if d.name != name {
 		if err := d.leave(); err != nil {
@@ -124,7 +124,7 @@ func (d *Folder) Append(name string, data []byte) error {
 	return err
 }
 
-// leave closes the file that is open.
+// leave closes the open file.
 func (d *Folder) leave() error {
 	if d.open == nil {
 		return nil
@@ -184,7 +184,7 @@ func (d *Folder) Remove(name string) error {
 // SyncNames makes renames, removals and new files durable.
 func (d *Folder) SyncNames() error { return syncFolder(d.path, d.fsync) }
 
-// Close frees the folder for another process. What was not synced may be lost.
+// Close unlocks the folder for other processes. What was not synced may be lost.
 func (d *Folder) Close() error {
 	err := d.leave()
 	if d.lock != nil {

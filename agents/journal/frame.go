@@ -19,8 +19,7 @@ import (
 // all little-endian. The number shows a record that is missing or appears twice.
 const frameSize = 16
 
-// maxPayload bounds a record: what an image of a very large agent takes. A
-// length above it is damage.
+// maxPayload bounds a record: the image of a very large agent. A greater length is damage.
 const maxPayload = 1 << 30
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -29,7 +28,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // then fills it in.
 func appendFrame(b []byte) []byte { return append(b, make([]byte, frameSize)...) }
 
-// seal fills in the frame of the record that begins at b[at:] and ends with b.
+// seal fills in the frame of the record that begins at b[at:] and ends with b. A payload
+// above maxPayload is an error.
 func seal(b []byte, at int, number uint64) error {
 	n := len(b) - at - frameSize
 	if n > maxPayload {
@@ -42,17 +42,17 @@ func seal(b []byte, at int, number uint64) error {
 	return nil
 }
 
-// checksum is that of the record that r holds.
+// checksum returns the checksum of the record in r.
 func checksum(r []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, r[:4])
 	return crc32.Update(sum, castagnoli, r[8:])
 }
 
-// frame is a record as it stands in a file.
+// frame is a record as it is in a file.
 type frame struct {
 	offset  int64
 	number  uint64
-	payload []byte // of the file's bytes
+	payload []byte // a part of the file's bytes
 }
 
 // wholeAt returns the record at an offset of a file; false if there is no whole
@@ -73,12 +73,12 @@ func wholeAt(data []byte, offset int) (frame, bool) {
 	return frame{offset: int64(offset), number: binary.LittleEndian.Uint64(r[8:]), payload: r[frameSize:]}, true
 }
 
-// end is the offset after the record.
+// end returns the offset after the record.
 func (f *frame) end() int { return int(f.offset) + frameSize + len(f.payload) }
 
-// wholeAfter returns the offset of the first whole record that begins after
-// offset, whatever lies between, and -1 if there is none. Text has no byte below
-// 9, so nearly every place is ruled out by its length alone.
+// wholeAfter returns the offset of the first whole record that begins after offset,
+// whatever is between, or -1 if there is none. Text has no byte below 9, so nearly every
+// position is ruled out by its length alone.
 func wholeAfter(data []byte, offset int) int {
 	for p := offset + 1; p <= len(data)-frameSize; p++ {
 		if _, ok := wholeAt(data, p); ok {
@@ -89,10 +89,9 @@ func wholeAfter(data []byte, offset int) int {
 }
 
 // flipped reports whether the last record of a file, which begins at offset and is not
-// whole, would be whole with one bit flipped. A crash leaves records that are cut short
-// or hold other bytes, but not such records, so this is damage. The effect of one bit on
-// a checksum depends only on its distance from the end; so one pass over the bits
-// suffices.
+// whole, would be whole with one bit flipped. A crash leaves records that are cut short or
+// contain other bytes, but not such records, so this is damage. The effect of a bit on a
+// checksum depends only on its distance from the end, so one pass over the bits is enough.
 func flipped(data []byte, offset int) bool {
 	r := slices.Clone(data[offset:])
 	if len(r) <= frameSize || len(r)-frameSize > maxPayload {
@@ -104,9 +103,9 @@ func flipped(data []byte, offset int) bool {
 	copy(r, length[:])
 	off := checksum(r) ^ binary.LittleEndian.Uint32(r[4:])
 	if wrong > 0 || off == 0 {
-		return wrong == 1 && off == 0 // it was in the length
+		return wrong == 1 && off == 0 // the bit was in the length
 	}
-	if bits.OnesCount32(off) == 1 { // it was in the checksum
+	if bits.OnesCount32(off) == 1 { // the bit was in the checksum
 		return true
 	}
 	syndrome := uint32(crc32.Castagnoli) // of the last bit
@@ -123,10 +122,10 @@ func flipped(data []byte, offset int) bool {
 	return false
 }
 
-// CorruptError says where a journal is damaged. Nothing of it has been changed.
+// CorruptError says where a journal is damaged. The journal was not changed.
 type CorruptError struct {
 	File   string
-	Offset int64 // of the first byte of what is damaged
+	Offset int64 // of the first damaged byte
 	Why    string
 }
 
@@ -134,11 +133,10 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: damaged at byte %d: %s", e.File, e.Offset, e.Why)
 }
 
-// scan splits what follows the header of a segment into frames: the parts of its
-// image, all with the number of the last fact before it, and facts. It stops at a
-// torn tail and returns its offset, the length of the file if there is none.
-// Damage with whole records after it is a CorruptError: it lies before what was
-// written later, so it is not torn.
+// scan splits what follows the header of a segment into frames: the parts of its image, all
+// with the number of the last fact before it, and facts. It stops at a torn tail and
+// returns its offset, or the length of the file if there is none. Damage before whole
+// records is a CorruptError, since a torn tail can only be at the end.
 func scan(file string, data []byte, offset int, h Header) ([]frame, int, error) {
 	parts := h.parts()
 	frames := make([]frame, 0, min((len(data)-offset)/256+1, math.MaxInt32))

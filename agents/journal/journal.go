@@ -8,12 +8,11 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Options says whose journal it is and how long it is kept.
+// Options describe a journal.
 type Options struct {
 	Agent agents.ID
 	Codec *Codec // nil: the facts of the vocabulary
-	// Keep is for how long a Snapshot leaves the segments whose records are all
-	// older. 0: for ever.
+	// Keep is how long a Snapshot keeps segments with only older records. 0: forever.
 	Keep bourse.Duration
 }
 
@@ -21,29 +20,28 @@ type Options struct {
 type Journal struct {
 	disk    Disk
 	opt     Options
-	file    string // the segment that grows
+	file    string // name of the growing segment
 	segment uint64
-	facts   uint64  // in all segments, those appended and not synced too
+	facts   uint64  // in all segments, including those not synced
 	since   uint64  // facts after the last image
-	older   []Older // segments that an image has begun, the growing one included
-	cut     int     // bytes of a torn tail, cut when it was opened
-	wait    []byte  // appended, not yet written
-	synced  bool    // nothing has been written since the last sync
+	older   []Older // segments that begin with an image, including the growing one
+	cut     int     // bytes of a torn tail that Open has cut
+	wait    []byte  // appended but not written yet
+	synced  bool    // nothing was written since the last sync
 	check   *reader
-	err     error // the first failure; nothing works after it
+	err     error // the first failure, after which every call fails
 }
 
 // maxWaiting is how many bytes Append collects before it writes them.
 const maxWaiting = 1 << 20
 
-// Open opens the journal on a disk, or begins one where there is none, and hands
-// the image of the last segment and all facts after it to replay, in order. The
-// image comes as the facts it is made of. A torn tail is cut, durably, before anything is
-// replayed.
+// Open opens the journal on a disk, or begins one if there is none, and passes the image of
+// the last segment and all facts after it to replay, in order. The image comes as the facts
+// it consists of. A torn tail is cut, durably, before anything is replayed.
 //
-// A journal of another agent and an unknown kind of fact are errors, damage is a
-// *CorruptError. replay has not been called then, except that it may have seen the facts
-// before one that cannot be decoded.
+// A journal of another agent or an unknown kind of fact is an error; damage is a
+// *CorruptError. In these cases replay has not been called, except that it may have seen
+// the facts before one that cannot be decoded.
 func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*Journal, error) {
 	if opt.Codec == nil {
 		opt.Codec = vocabulary()
@@ -102,7 +100,7 @@ func load(disk Disk, n uint64) (*segment, error) {
 	return s, nil
 }
 
-// place is how people find a file of a disk.
+// place returns the name of a disk's file for messages.
 func place(disk Disk, name string) string {
 	switch d := disk.(type) {
 	case *Folder:
@@ -113,9 +111,9 @@ func place(disk Disk, name string) string {
 	return name
 }
 
-// Append adds a fact. It is durable only when a Sync after it has returned nil; until
-// then nothing that follows from it may leave the process. A fact that could not be read
-// back is refused, and the journal has then failed as after any other error.
+// Append adds a fact. It is durable only when a later Sync has returned nil; until then
+// nothing that follows from it may leave the process. A fact that could not be read back is
+// refused, and the journal has then failed as after any other error.
 func (j *Journal) Append(at bourse.Time, f agents.Fact) error {
 	if j.err != nil {
 		return j.err
@@ -135,7 +133,7 @@ func (j *Journal) Append(at bourse.Time, f agents.Fact) error {
 	return nil
 }
 
-// record appends a whole record to b, and reads it back.
+// record appends a whole record to b, and checks that it can be read back.
 func (j *Journal) record(b []byte, number uint64, at bourse.Time, f agents.Fact) ([]byte, error) {
 	from := len(b)
 	b, err := j.opt.Codec.Append(appendFrame(b), at, f)
@@ -148,7 +146,7 @@ func (j *Journal) record(b []byte, number uint64, at bourse.Time, f agents.Fact)
 	return b, seal(b, from, number)
 }
 
-// write hands what waits to the disk.
+// write writes what waits to the disk.
 func (j *Journal) write() error {
 	if len(j.wait) == 0 {
 		return nil
@@ -164,9 +162,9 @@ func (j *Journal) write() error {
 	return nil
 }
 
-// Sync makes all that was appended durable, with one write and one sync of the
-// disk; without anything new it does nothing. When it fails the process must
-// stop: what the disk holds is known again only after a restart.
+// Sync makes everything appended durable, with one write and one sync of the disk. If
+// nothing is new it does nothing. If it fails the process must stop: only a restart can
+// tell what the disk holds.
 func (j *Journal) Sync() error {
 	if j.err != nil {
 		return j.err
@@ -181,7 +179,7 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// ErrFailed is what every call returns after one has failed, with the first failure.
+// ErrFailed is returned, with the first failure, by every call after one has failed.
 var ErrFailed = errors.New("the journal has failed; stop, and replay it in a new process")
 
 // fail keeps the first failure.
@@ -190,13 +188,13 @@ func (j *Journal) fail(err error) error {
 	return j.err
 }
 
-// Facts is the number of facts of the journal, over all its segments and
-// including those not synced.
+// Facts returns the number of facts in all segments of the journal, including those not
+// synced.
 func (j *Journal) Facts() uint64 { return j.facts }
 
-// Since is the number of facts after the last image: what a restart replays.
+// Since returns the number of facts after the last image, which a restart replays.
 func (j *Journal) Since() uint64 { return j.since }
 
-// Cut is how many bytes of a torn tail Open has cut. Nothing that followed from them
+// Cut returns how many bytes of a torn tail Open has cut. Nothing that followed from them
 // had left the process.
 func (j *Journal) Cut() int { return j.cut }

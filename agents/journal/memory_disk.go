@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// Memory is a disk in memory for simulations and tests. It keeps what is synced
-// apart from what is only written, forgets the latter in a Crash, and fails
-// where Fault says so. The zero Memory is an empty disk.
+// Memory is a disk in memory for simulations and tests. It separates what is synced from
+// what is only written, loses the latter in a Crash, and fails where Fault says so. The
+// zero Memory is an empty disk.
 type Memory struct {
-	// Fault is asked before every operation; an error makes it fail, with
-	// nothing done. nil: nothing fails.
+	// Fault is called before every operation. If it returns an error, the operation fails
+	// and does nothing. nil: nothing fails.
 	Fault func(op Op, name string) error
-	// Room is how many bytes the disk holds in all; an append that passes it
-	// writes what still fits and fails with ErrFull. 0: no bound.
+	// Room is how many bytes the disk holds in all. An append beyond it writes what still
+	// fits and fails with ErrFull. 0: no bound.
 	Room int
 
-	files   map[string]*memoryFile // by present name
-	durable map[string]*memoryFile // by the name that a crash leaves
+	files   map[string]*memoryFile // by current name
+	durable map[string]*memoryFile // by name after a crash
 }
 
 // memoryFile is the content of one file.
 type memoryFile struct {
 	data   []byte
-	synced int // bytes that a crash leaves
+	synced int // bytes that survive a crash
 }
 
 // Op is an operation on a disk.
 type Op uint8
 
-// The operations of a disk that change something or may fail.
+// The operations of a disk that change something or can fail.
 const (
 	OpRead Op = iota
 	OpAppend
@@ -159,7 +159,7 @@ func (m *Memory) SyncNames() error {
 	return nil
 }
 
-// Size is how many bytes all files hold.
+// Size returns the total bytes of all files.
 func (m *Memory) Size() int {
 	n := 0
 	for _, f := range m.files {
@@ -168,9 +168,9 @@ func (m *Memory) Size() int {
 	return n
 }
 
-// Crash loses what was not made durable. keep says how many bytes of a file
-// survive, from synced, all that is sure, to written; nil keeps synced. With
-// names the last renames and removals survive too, else they are undone.
+// Crash loses what was not made durable. keep returns how many bytes of a file survive,
+// between synced, which are certain, and written; nil keeps synced. With names the last
+// renames and removals survive too, otherwise they are undone.
 func (m *Memory) Crash(keep func(name string, synced, written int) int, names bool) {
 	if !names {
 		m.files = maps.Clone(m.durable)
@@ -187,8 +187,8 @@ func (m *Memory) Crash(keep func(name string, synced, written int) int, names bo
 	m.durable = maps.Clone(m.files)
 }
 
-// Clone returns a copy that shares nothing: a disk to come back to, when a
-// journal is to be an old one. The copy has no Fault.
+// Clone returns a copy that shares nothing, as an old state of the disk to return to. The
+// copy has no Fault.
 func (m *Memory) Clone() *Memory {
 	c := &Memory{Room: m.Room, files: map[string]*memoryFile{}, durable: map[string]*memoryFile{}}
 	copies := map[*memoryFile]*memoryFile{}
@@ -203,12 +203,12 @@ func (m *Memory) Clone() *Memory {
 	return c
 }
 
-// Flip turns one bit of a file over; bit counts from the first byte's lowest.
+// Flip inverts one bit of a file; bit counts from the first byte's lowest.
 func (m *Memory) Flip(name string, bit int) {
 	m.files[name].data[bit/8] ^= 1 << (bit % 8)
 }
 
-// Write puts a file onto the disk, durably: a file from elsewhere.
+// Write puts a file onto the disk, durably, as if copied from elsewhere.
 func (m *Memory) Write(name string, data []byte) {
 	f := &memoryFile{slices.Clone(data), len(data)}
 	if m.files == nil {

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// A Mirror is a disk that is kept twice: on a main one, which is read, and on a second
-// one, from which Restore brings a journal back whose main disk is lost. What Sync and
-// SyncNames have made durable lies on both, so nothing leaves a process that the second
-// one does not hold too, but while it is behind and Required is not set.
+// Mirror is a disk that is kept twice: on a main disk, from which it reads, and on a second
+// one, from which Restore recovers a journal that has lost its main disk. What Sync and
+// SyncNames have made durable is on both. So nothing leaves a process that is not on the
+// second disk too, except while that is behind and Required is not set.
 //
-// The main disk has all that was ever answered, for no Sync returns without it. The
-// second may hold one batch more: a crash came before the main one was synced, and
-// nobody was told. The next start takes that over, since both then say the same.
+// The main disk has everything that was ever acknowledged, for no Sync returns without it.
+// The second may have one batch more, if a crash came before the main one was synced;
+// nothing depends on that batch yet. The next start copies it to the main disk, so that
+// both say the same.
 type Mirror struct {
 	main Disk
 	opt  MirrorOptions
@@ -25,46 +26,45 @@ type Mirror struct {
 
 	mu    sync.Mutex
 	claim string
-	link  *mirrorLink // nil: the second one is behind
+	link  *mirrorLink // nil while the second disk is behind
 	state atomic.Pointer[MirrorState]
 }
 
 // MirrorOptions say where the second disk is and what happens when it fails.
 type MirrorOptions struct {
-	// Open opens the second disk for this process alone. One with a Close is closed.
-	// claim is what the journal knows it by; "": nothing yet.
+	// Open opens the second disk for this process alone. The Mirror closes it if it has a
+	// Close. claim identifies the journal's mirror; "" if it has none yet.
 	Open func(claim string) (Disk, error)
-	// Required: what cannot be made durable on both within Wait fails, and so does a
-	// start without the second disk. Otherwise the main one goes on alone, and the
-	// second is brought up to it once it can be opened again.
+	// Required makes an operation fail that cannot be made durable on both disks within
+	// Wait, and also a start without the second disk. Otherwise the main disk goes on
+	// alone, and the second is brought up to date once it can be opened again.
 	Required bool
-	Wait     time.Duration // how long an operation waits for the second disk at most; 0: 10 s
-	Retry    time.Duration // how long after a failure it is tried again; 0: 2 s
-	// After is how time passes for Wait and Retry; nil: time.After. A simulation has one
-	// of its own.
+	Wait     time.Duration // the longest that an operation waits for the second disk; 0: 10 s
+	Retry    time.Duration // pause after a failure before it is tried again; 0: 2 s
+	// After measures Wait and Retry; nil: time.After. A simulation supplies its own.
 	After func(time.Duration) <-chan time.Time
-	// Tell is called with every change of the state, one after the other. It must not
-	// call the Mirror. nil: nobody is told.
+	// Tell, if set, is called with every change of the state, one at a time. It must not
+	// call the Mirror.
 	Tell func(MirrorState)
 }
 
-// MirrorState is how a second disk stands.
+// MirrorState is the state of a second disk.
 type MirrorState struct {
-	Current  bool      // it has all that the main one has
-	Since    time.Time // when that became so, or ceased to be
-	Err      error     // why it is behind; ErrFenced: it belongs to another journal now
+	Current  bool      // it has everything that the main disk has
+	Since    time.Time // when Current last changed
+	Err      error     // why it is behind; ErrFenced: it now belongs to another journal
 	Failures uint64    // how often it has fallen behind
-	Took     uint64    // facts that the main disk had from it at the start
-	Differed int       // segments that it had otherwise than the main disk at the start
+	Took     uint64    // facts that the main disk got from it at the start
+	Differed int       // segments that differed from the main disk's at the start
 }
 
-// ErrFenced is what a Mirror fails with whose second disk has been claimed by another
-// journal: one that was restored from it. Two must not run, so this one stops.
+// ErrFenced is the error of a Mirror whose second disk has been claimed by another journal,
+// one that was restored from it. Two must not run, so this one stops.
 var ErrFenced = errors.New("the journal was restored elsewhere from its mirror, and two must not run: this one stops")
 
 // OpenMirror brings two disks to the same state. Both belong to the Mirror until Close,
-// which leaves main open. It is an error if the second one is the mirror of another
-// journal, or holds one where main has none: that must be restored first.
+// which does not close main. It is an error if the second one is the mirror of another
+// journal, or has a journal while main has none; that must be restored first.
 func OpenMirror(main Disk, opt MirrorOptions) (*Mirror, error) {
 	opt.Wait, opt.Retry = or(opt.Wait, 10*time.Second), or(opt.Retry, 2*time.Second)
 	if opt.After == nil {
@@ -112,9 +112,9 @@ func closeDisk(d Disk) error {
 	return nil
 }
 
-// begin settles at a start which of the two disks is ahead, and brings the other up. It
-// returns how many facts the main one has had from the second, and how many segments the
-// second one had otherwise, which are the main one's now.
+// begin finds out at a start which of the two disks is ahead, and updates the other. It
+// returns how many facts the main disk got from the second, and how many segments of the
+// second differed and were replaced by the main disk's.
 func (m *Mirror) begin(second Disk) (took uint64, differed int, err error) {
 	if err := m.agree(second); err != nil {
 		return 0, 0, err
@@ -132,8 +132,7 @@ func (m *Mirror) begin(second Disk) (took uint64, differed int, err error) {
 	return took, to.differed, err
 }
 
-// agree holds the claims of both disks against each other, and makes them at the first
-// start.
+// agree compares the claims of both disks, and writes them at the first start.
 func (m *Mirror) agree(second Disk) error {
 	has, err := segments(m.main)
 	if err != nil {
@@ -167,7 +166,7 @@ func (m *Mirror) agree(second Disk) error {
 	return writeClaim(second, m.claim)
 }
 
-// ours reports whether the second disk is still this journal's.
+// ours returns an error unless the second disk is still this journal's.
 func (m *Mirror) ours(second Disk) error {
 	switch theirs, err := readClaim(second); {
 	case err != nil:
@@ -180,18 +179,18 @@ func (m *Mirror) ours(second Disk) error {
 	return nil
 }
 
-// State returns how the second disk stands.
+// State returns the state of the second disk.
 func (m *Mirror) State() MirrorState { return *m.state.Load() }
 
-// attached goes on with a second disk that has all that the main one has.
+// attached goes on with a second disk that has everything that the main one has.
 func (m *Mirror) attached(second Disk, s MirrorState) {
 	m.link = newMirrorLink(second)
 	s.Current = true
 	m.turn(s)
 }
 
-// behind goes on without the second disk, and has it tried again once old, which it was
-// reached by, does nothing any more.
+// behind goes on without the second disk, and has it tried again once old, the link to it,
+// has stopped.
 func (m *Mirror) behind(err error, old *mirrorLink) {
 	m.turn(MirrorState{Err: err, Failures: 1})
 	if !errors.Is(err, ErrFenced) {
@@ -199,7 +198,7 @@ func (m *Mirror) behind(err error, old *mirrorLink) {
 	}
 }
 
-// turn changes the state; counts are added to what there was.
+// turn changes the state. Counts are added to the previous ones.
 func (m *Mirror) turn(s MirrorState) {
 	before := m.state.Load()
 	s.Since, s.Failures, s.Took, s.Differed = time.Now(), before.Failures+s.Failures, before.Took+s.Took, before.Differed+s.Differed
@@ -209,7 +208,7 @@ func (m *Mirror) turn(s MirrorState) {
 	}
 }
 
-// also has the second disk do what the main one has done.
+// also repeats on the second disk what was done on the main one.
 func (m *Mirror) also(do func(Disk) error) error {
 	if m.link == nil {
 		return m.alone()
@@ -220,7 +219,7 @@ func (m *Mirror) also(do func(Disk) error) error {
 	return nil
 }
 
-// both has both disks do something that waits for the hardware, at the same time.
+// both does something that waits for the hardware on both disks at the same time.
 func (m *Mirror) both(do func(Disk) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -252,11 +251,11 @@ func (m *Mirror) both(do func(Disk) error) error {
 	return nil
 }
 
-// exclusive is a disk that nobody can claim while it is open, whatever happens on the
-// network between.
+// exclusive is a disk that no other process can claim while it is open, whatever happens on
+// the network in between.
 type exclusive interface{ Exclusive() bool }
 
-// alone is what becomes of an operation while the second disk is behind.
+// alone returns the result of an operation while the second disk is behind.
 func (m *Mirror) alone() error {
 	if err := m.State().Err; errors.Is(err, ErrFenced) {
 		return err
@@ -264,8 +263,9 @@ func (m *Mirror) alone() error {
 	return nil
 }
 
-// lost goes on after a failure of the second disk: without it or, if it is required,
-// once it has been brought up to the main one anew, which has all that was asked.
+// lost goes on after a failure of the second disk: without it or, if it is required, once
+// it has been brought up to date with the main one, which has everything that was asked
+// for.
 func (m *Mirror) lost(err error) error {
 	old := m.link
 	m.link = nil
@@ -304,7 +304,7 @@ func (m *Mirror) lost(err error) error {
 	return fmt.Errorf("the mirror does not take it, and mirror_required does not let this process answer without it: %w", err)
 }
 
-// reopen opens the second disk and brings it up to the main one.
+// reopen opens the second disk and brings it up to date with the main one.
 func (m *Mirror) reopen(f *filling) (Disk, error) {
 	second, err := m.opt.Open(m.claim)
 	if err != nil {
@@ -320,8 +320,8 @@ func (m *Mirror) reopen(f *filling) (Disk, error) {
 	return second, nil
 }
 
-// follow brings a second disk that is behind up to the main one, as often as it takes:
-// the most of it while the main one goes on, the rest while that waits.
+// follow brings a second disk that is behind up to date, as often as needed: most of it
+// while the main one goes on, the rest while that waits.
 func (m *Mirror) follow(old *mirrorLink) {
 	if old != nil {
 		select {
@@ -357,7 +357,7 @@ func (m *Mirror) follow(old *mirrorLink) {
 	}
 }
 
-// Close lets go of the second disk. The main one stays open.
+// Close releases the second disk. The main one stays open.
 func (m *Mirror) Close() error {
 	close(m.stop)
 	m.ends.Wait()
@@ -381,7 +381,7 @@ func (m *Mirror) Names() ([]string, error) { return m.main.Names() }
 // Read reads from the main disk.
 func (m *Mirror) Read(name string) ([]byte, error) { return m.main.Read(name) }
 
-// Append writes at the end of a file of both.
+// Append writes at the end of a file on both disks.
 func (m *Mirror) Append(name string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -389,12 +389,12 @@ func (m *Mirror) Append(name string, data []byte) error {
 		return err
 	}
 	if m.link != nil {
-		data = slices.Clone(data) // the caller goes on with its own
+		data = slices.Clone(data) // the caller will reuse its slice
 	}
 	return m.also(func(d Disk) error { return d.Append(name, data) })
 }
 
-// Truncate cuts a file of both, durably.
+// Truncate cuts a file on both disks, durably.
 func (m *Mirror) Truncate(name string, size int64) error {
 	return m.both(func(d Disk) error { return d.Truncate(name, size) })
 }
@@ -404,7 +404,7 @@ func (m *Mirror) Sync(name string) error {
 	return m.both(func(d Disk) error { return d.Sync(name) })
 }
 
-// Rename gives a file of both another name.
+// Rename gives a file on both disks another name.
 func (m *Mirror) Rename(from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -414,7 +414,7 @@ func (m *Mirror) Rename(from, to string) error {
 	return m.also(func(d Disk) error { return d.Rename(from, to) })
 }
 
-// Remove deletes a file of both.
+// Remove deletes a file on both disks.
 func (m *Mirror) Remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -424,5 +424,5 @@ func (m *Mirror) Remove(name string) error {
 	return m.also(func(d Disk) error { return d.Remove(name) })
 }
 
-// SyncNames makes the names of both durable.
+// SyncNames makes the names on both disks durable.
 func (m *Mirror) SyncNames() error { return m.both(Disk.SyncNames) }

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// claimFile says whose mirror a folder is: the same word stands beside the journal and
-// beside its mirror, and Restore writes another one to both.
+// claimFile says whose mirror a folder is. The same word is beside the journal and beside
+// its mirror; Restore writes a new one to both.
 const claimFile = "mirror.json"
 
 type claim struct {
@@ -27,7 +27,7 @@ func newClaim() string {
 	return hex.EncodeToString(b[:])
 }
 
-// readClaim returns the claim that a disk carries, "" if it carries none.
+// readClaim returns the claim on a disk, "" if there is none.
 func readClaim(disk Disk) (string, error) {
 	names, err := disk.Names()
 	if err != nil || !slices.Contains(names, claimFile) {
@@ -52,20 +52,20 @@ func writeClaim(disk Disk, word string) error {
 	return putFile(disk, claimFile, bytes.NewReader(append(text, '\n')))
 }
 
-// suffixCopy ends the name of a file that is being copied.
+// suffixCopy ends the name of a file being copied.
 const suffixCopy = ".copy"
 
 // copyPiece is how many bytes are copied or compared at a time.
 const copyPiece = 1 << 17
 
-// putFile writes a file beside, durably, before it gets its name.
+// putFile writes a file under a temporary name, durably, and then gives it its name.
 func putFile(to Disk, name string, from io.Reader) error {
 	beside := name + suffixCopy
 	names, err := to.Names()
 	if err != nil {
 		return err
 	}
-	if slices.Contains(names, beside) { // of a copy that was broken off
+	if slices.Contains(names, beside) { // left over from an interrupted copy
 		if err := to.Remove(beside); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func putFile(to Disk, name string, from io.Reader) error {
 	return giveName(to, beside, name)
 }
 
-// appendAll appends all that there is to read, which may be nothing.
+// appendAll appends everything there is to read, which may be nothing.
 func appendAll(to Disk, name string, from io.Reader) error {
 	piece := make([]byte, copyPiece)
 	for first := true; ; first = false {
@@ -95,19 +95,19 @@ func appendAll(to Disk, name string, from io.Reader) error {
 	}
 }
 
-// filling makes one disk hold what another one does. It may be done again and again
-// while the other one grows.
+// filling copies the content of one disk to another. It can be repeated while the first one
+// grows.
 type filling struct {
 	from, to Disk
-	known    map[string]int64 // bytes of segments that both are known to have
-	differed int              // segments that were there with other records, and are written anew
+	known    map[string]int64 // bytes of segments known to be on both
+	differed int              // segments that had other records and were written again
 }
 
-// ownFile reports whether a file is of its own folder alone.
+// ownFile reports whether a file belongs to its own folder only.
 func ownFile(name string) bool { return name == "lock" || name == claimFile }
 
-// all brings every file over, and then removes what the other disk does not have. So a
-// crash leaves the mirror with what it had, what it was to have, or both.
+// all copies every file, and then removes what the first disk does not have. So a crash
+// leaves the mirror with its old content, the new one, or both.
 func (f *filling) all() error {
 	names, has, err := f.names()
 	if err != nil {
@@ -132,7 +132,7 @@ func (f *filling) all() error {
 	return f.to.SyncNames()
 }
 
-// segments brings segments over and removes nothing.
+// segments copies segments and removes nothing.
 func (f *filling) segments() error {
 	names, has, err := f.names()
 	if err != nil {
@@ -152,7 +152,7 @@ func isSegment(name string) bool {
 	return ok
 }
 
-// names lists the files of both that are to be the same.
+// names lists the files on both disks that must be the same.
 func (f *filling) names() (from, to []string, err error) {
 	if from, err = f.from.Names(); err == nil {
 		to, err = f.to.Names()
@@ -160,8 +160,8 @@ func (f *filling) names() (from, to []string, err error) {
 	return slices.DeleteFunc(from, ownFile), slices.DeleteFunc(to, ownFile), err
 }
 
-// compared returns the first segment whose bytes are compared. Those before the last one
-// of either disk have not changed since they were whole, and their sizes tell.
+// compared returns the first segment whose bytes must be compared. Those before the last
+// one of either disk are complete and never change, so their sizes are enough.
 func (f *filling) compared(a, b []string) uint64 {
 	first := uint64(math.MaxUint64)
 	for _, list := range [][]string{a, b} {
@@ -176,7 +176,7 @@ func (f *filling) compared(a, b []string) uint64 {
 	return first
 }
 
-// file brings one file over. There is one of the name already, or not.
+// file copies one file. there says whether one of that name exists already.
 func (f *filling) file(name string, there bool, compared uint64) error {
 	in, err := openFile(f.from, name)
 	if err != nil {
@@ -230,8 +230,8 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// prefix returns the size of a segment on the disk that is filled, and whether all of it
-// is the beginning of the other one's: by size alone, or by its bytes.
+// prefix returns the size of a segment on the disk being filled, and whether all of it is
+// the beginning of the other disk's: by size alone, or by its bytes.
 func (f *filling) prefix(name string, in File, bySize bool) (size int64, is bool, err error) {
 	out, err := openFile(f.to, name)
 	if err != nil {
@@ -264,7 +264,7 @@ func (f *filling) same(name string, in File) (bool, error) {
 	return all == size, err
 }
 
-// begins reports whether in begins with all of out, and how much that is.
+// begins reports whether in begins with all of out, and the size of that.
 func begins(in, out File) (size int64, is bool, err error) {
 	a, b := make([]byte, copyPiece), make([]byte, copyPiece)
 	for {
@@ -286,7 +286,7 @@ func begins(in, out File) (size int64, is bool, err error) {
 	}
 }
 
-// sizeOf is how many bytes a file has.
+// sizeOf returns the size of a file in bytes.
 func sizeOf(f File) (int64, error) {
 	type sized interface{ Size() int64 }
 	type stat interface {
@@ -301,8 +301,8 @@ func sizeOf(f File) (int64, error) {
 	return 0, fmt.Errorf("%T has no size", f)
 }
 
-// beyond returns how many facts a mirror has that go on where the last of the main disk's
-// ends; 0 if the main one has as many, or another one in their place.
+// beyond returns how many facts a mirror has that continue after the last one of the main
+// disk; 0 if the main disk has as many, or others in their place.
 func beyond(main, mirror Disk) (uint64, error) {
 	list, err := segments(main)
 	if err != nil || len(list) == 0 {
@@ -326,14 +326,14 @@ func beyond(main, mirror Disk) (uint64, error) {
 		if slices.Contains(kept, last) {
 			return 0, err
 		}
-		return 0, nil // it has removed what the main disk is at: not one that goes on there
+		return 0, nil // it has removed the main disk's last segment, so it does not continue there
 	}
 	if !bytes.HasPrefix(other, data[:s.end]) {
 		return 0, nil
 	}
 	run, err := tail(mirror)
 	if err != nil {
-		return 0, nil //nolint:nilerr // a mirror that is damaged is made anew
+		return 0, nil //nolint:nilerr // a damaged mirror is made again
 	}
 	end := run[len(run)-1]
 	if has, had := end.Records+end.Facts, s.header.Records+s.facts(); has > had || end.Segment > last {
@@ -342,8 +342,8 @@ func beyond(main, mirror Disk) (uint64, error) {
 	return 0, nil
 }
 
-// tail returns the segments of a disk that follow each other to the last one, which are
-// all but where a mirror was being filled.
+// tail returns the segments of a disk that follow each other up to the last one. These are
+// all segments, unless a mirror was being filled.
 func tail(disk Disk) ([]Segment, error) {
 	list, err := segments(disk)
 	if err != nil {
@@ -369,10 +369,10 @@ func tail(disk Disk) ([]Segment, error) {
 	return run, nil
 }
 
-// Restore copies a journal from its mirror to an empty disk, and claims the mirror for
-// it: the journal that it was the mirror of cannot go on with it. It returns what
-// was copied. A torn end is left out. The mirror must be the caller's alone; a copy that
-// is nobody's mirror is only read.
+// Restore copies a journal from its mirror to an empty disk, and claims the mirror for it:
+// the original journal can no longer use it. It returns the copied segments. A torn end is
+// left out. The mirror must be the caller's alone. A plain copy, which is no journal's
+// mirror, is only read.
 func Restore(mirror, to Disk) ([]Segment, error) {
 	has, err := to.Names()
 	if err != nil {

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// mirrorLink has one goroutine carry out on a second disk, in order, what was done on the
-// main one: a disk that hangs must not hang who writes.
+// mirrorLink repeats on a second disk, in order and on one goroutine, what was done on the
+// main one, so that a hanging disk does not hang the writer.
 type mirrorLink struct {
 	ops    chan mirrorOp
 	failed chan struct{} // closed at the first failure
-	err    error         // that one; set before failed is closed
+	err    error         // the first failure; set before failed is closed
 	once   sync.Once
-	cut    atomic.Bool   // nothing more is to be begun
-	end    chan struct{} // closed when nothing more is to be done
-	done   chan struct{} // closed when nothing more is being done, and the disk is closed
-	closed error         // of closing the disk
+	cut    atomic.Bool   // begin no more operations
+	end    chan struct{} // closed when there will be no more operations
+	done   chan struct{} // closed when the last operation has ended and the disk is closed
+	closed error         // error of closing the disk
 	disk   Disk
 }
 
 type mirrorOp struct {
 	do   func(Disk) error
-	done chan<- error // nil: nobody waits
+	done chan<- error // nil if the writer does not wait
 }
 
-// maxMirrorOps is how many operations wait for a second disk at most; beyond, who writes
-// waits. An append is of some megabyte at most.
+// maxMirrorOps is the most operations that may wait for a second disk; beyond it the writer
+// waits. An append has about a megabyte at most.
 const maxMirrorOps = 16
 
 func newMirrorLink(disk Disk) *mirrorLink {
@@ -64,10 +64,10 @@ func (l *mirrorLink) carryOut(op mirrorOp) {
 	}
 }
 
-// errMirrorWait is what a second disk fails with that takes too long.
+// errMirrorWait is the error of a second disk that takes too long.
 var errMirrorWait = errors.New("it does not answer in time")
 
-// post hands over an operation. It waits if too many wait already.
+// post hands over an operation. It waits while too many are waiting already.
 func (l *mirrorLink) post(do func(Disk) error, done chan<- error, most time.Duration) error {
 	select {
 	case <-l.failed:
@@ -101,8 +101,8 @@ func (l *mirrorLink) wait(done <-chan error, late <-chan time.Time) error {
 	}
 }
 
-// close has the goroutine end, once all that was handed over is done, or as soon as it
-// can.
+// close ends the goroutine once everything handed over is done or, with cut, as soon as
+// possible.
 func (l *mirrorLink) close(cut bool) {
 	l.cut.Store(cut)
 	l.once.Do(func() { close(l.end) })

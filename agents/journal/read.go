@@ -13,25 +13,25 @@ import (
 type Record struct {
 	Agent  agents.ID
 	File   string
-	Offset int64  // of its first byte in the file
-	Number uint64 // of the fact in the journal, from 1; an image has that of the last fact it covers
+	Offset int64  // offset of its first byte in the file
+	Number uint64 // number of the fact in the journal, from 1; for an image, of the last fact it covers
 	At     bourse.Time
 	Fact   agents.Fact
-	Image  bool // one of an image's parts, of which the first forgets all before
+	Image  bool // a part of an image; the first part replaces everything before
 }
 
-// Segment is what Read says of a file after its records.
+// Segment is what Read says about a file after its records.
 type Segment struct {
 	File string
 	Header
-	Facts uint64 // without the image
+	Facts uint64 // number of facts, without the image
 	Torn  int    // bytes of a torn tail
 }
 
-// Read hands every record of all segments of a disk to visit, in order, images
-// too, and changes nothing. A torn tail is allowed in the last segment only; a
-// journal that grows while it is read may show one. The first error of visit
-// ends it. Of a replica's journal the facts are those of the agent that it holds.
+// Read passes every record of all segments of a disk to visit, in order, including images,
+// and changes nothing. Only the last segment may have a torn tail; a journal that grows
+// while it is read may show one. The first error of visit ends it. For a replica's journal
+// the facts are those of the agent inside.
 func Read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) {
 	take, end := unwrapped(codec, visit)
 	list, err := read(disk, codec, take)
@@ -41,7 +41,7 @@ func Read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) 
 	return list, err
 }
 
-// read is Read of the facts as they are.
+// read is Read without looking inside a replica's facts.
 func read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) {
 	list, err := segments(disk)
 	if err != nil {
@@ -67,7 +67,7 @@ func read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) 
 	return read, nil
 }
 
-// follows checks that a segment goes on where the one before it ends.
+// follows checks that a segment continues where the previous one ends.
 func follows(read []Segment, s *segment) error {
 	if len(read) == 0 {
 		return nil
@@ -86,8 +86,8 @@ func follows(read []Segment, s *segment) error {
 // maxHeader bounds what ReadHeader reads.
 const maxHeader = 1 << 20
 
-// ReadHeader reads what a segment's file says of itself, and no more of the file
-// than a megabyte; name is for messages.
+// ReadHeader reads the header of a segment's file, and at most a megabyte of the file. name
+// is for messages.
 func ReadHeader(name string, file io.Reader) (Header, error) {
 	data, err := io.ReadAll(io.LimitReader(file, maxHeader))
 	if err != nil {
@@ -97,8 +97,8 @@ func ReadHeader(name string, file io.Reader) (Header, error) {
 	return h, err
 }
 
-// ReadFile hands every record of one segment's file to visit; name is for
-// messages. Of a replica's journal the facts are those of the agent that it holds.
+// ReadFile passes every record of one segment's file to visit. name is for messages. For a
+// replica's journal the facts are those of the agent inside.
 func ReadFile(name string, data []byte, codec *Codec, visit func(Record) error) (Segment, error) {
 	s, err := readSegment(name, data)
 	if err != nil {
@@ -111,11 +111,11 @@ func ReadFile(name string, data []byte, codec *Codec, visit func(Record) error) 
 	return Segment{s.file, s.header, s.facts(), s.torn}, err
 }
 
-// chunk is how many facts one goroutine decodes at a time; of an image it decodes
-// one part.
+// chunk is how many facts one goroutine decodes at a time, or how many parts of an image:
+// one.
 const chunk = 2048
 
-// chunks are the records that are decoded together: where each ends.
+// chunks returns where each group of records that are decoded together ends.
 func (s *segment) chunks() []int {
 	var ends []int
 	for i := range s.header.parts() {
@@ -128,8 +128,8 @@ func (s *segment) chunks() []int {
 	return ends
 }
 
-// decode hands the records to visit, in order. Many are decoded by all
-// processors at once.
+// decode passes the records to visit, in order. If there are many, all processors decode
+// them at once.
 func (s *segment) decode(codec *Codec, visit func(Record) error) error {
 	ends := s.chunks()
 	if len(ends) <= 2 {
@@ -158,7 +158,7 @@ func (s *segment) record(d *reader, i int) (Record, error) {
 	return Record{s.header.Agent, s.file, f.offset, f.number, at, fact, i < s.header.parts()}, nil
 }
 
-// decoded is one chunk.
+// decoded is the result of one chunk.
 type decoded struct {
 	records []Record
 	err     error

@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// What a reader reads of a text, piece by piece.
+// How a reader reads a text, piece by piece.
 
 func (d *reader) fail(why string) {
 	if d.err == nil {
@@ -18,7 +18,7 @@ func (d *reader) fail(why string) {
 	}
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (d *reader) peek() byte {
 	if d.pos < len(d.data) {
 		return d.data[d.pos]
@@ -59,8 +59,7 @@ func (d *reader) null() bool {
 	return true
 }
 
-// quoted returns what stands between the next quotes, and whether it is without
-// escapes.
+// quoted returns the text between the next quotes, and whether it has no escapes.
 func (d *reader) quoted() (text []byte, plain bool) {
 	if !d.next('"') {
 		d.fail("must be a text")
@@ -84,7 +83,7 @@ func (d *reader) quoted() (text []byte, plain bool) {
 	return nil, true
 }
 
-// maxWords is how many texts a reader remembers, maxWord how long they are.
+// maxWords is how many texts a reader remembers, maxWord how long they may be.
 const (
 	maxWords = 1 << 10
 	maxWord  = 64
@@ -137,8 +136,8 @@ func (d *reader) number() []byte {
 	return d.data[from:d.pos]
 }
 
-// decimal reads a number in units of 10^-digits, exactly: what formatting an
-// int64 with so many decimals gives. More decimals are an error.
+// decimal reads a number in units of 10^-digits, exactly, as written for an int64 with that
+// many decimals. More decimals are an error.
 func (d *reader) decimal(digits int) int64 {
 	negative := d.next('-')
 	var u uint64
@@ -193,7 +192,7 @@ func (d *reader) time() int64 {
 	return d.decimal(3)
 }
 
-// skip moves over any value.
+// skip skips any value.
 func (d *reader) skip() {
 	depth := 0
 	for {

@@ -11,26 +11,26 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A process that ran under a wrong clock leaves records of instants that have not
-// come yet. Its next life, under the right clock, waits until they have, for an
-// agent's time never goes back. Rebase brings those records back to an instant
-// instead. It changes when records say that they were written, and nothing of what
-// they say: what an agent did by that clock it has done.
+// A process that ran with a wrong clock leaves records of instants in the future. Its next
+// life, with the right clock, waits until they have passed, since an agent's time never
+// goes back. Rebase moves those records back to an instant instead. It changes only when
+// records say that they were written, not what they say: what an agent did by the wrong
+// clock cannot be undone.
 
 // Rebasing is what a rebase changes, or would change, in one journal.
 type Rebasing struct {
 	Agent   agents.ID
-	To      bourse.Time // the instant that later records are brought back to
-	Latest  bourse.Time // of all records as they stand
-	First   uint64      // number of the first record that is brought back
-	Records int         // so many are; 0: the journal is left as it is
-	Files   []string    // that are written anew
-	Torn    int         // bytes of a torn tail, which is left out
+	To      bourse.Time // the instant to which later records are moved back
+	Latest  bourse.Time // latest instant of all records before the change
+	First   uint64      // number of the first record moved back
+	Records int         // number of records moved back; 0: the journal is not changed
+	Files   []string    // files that are rewritten
+	Torn    int         // bytes of a torn tail, which is dropped
 }
 
-// Before reports the last instant of a journal's records that is not later than
-// now: when the clock was last right, as far as the journal shows. It is now where
-// every record is later.
+// Before returns the last instant of a journal's records that is not later than now: when
+// the clock was last right, as far as the journal shows. It is now if every record is
+// later.
 func Before(disk Disk, now bourse.Time) (bourse.Time, error) {
 	last, found := now, false
 	_, err := Read(disk, vocabulary(), func(r Record) error {
@@ -43,11 +43,11 @@ func Before(disk Disk, now bourse.Time) (bourse.Time, error) {
 }
 
 // Rebase finds the records of a journal that are later than an instant and, if apply is
-// set, brings them back to it. It writes each segment with such records anew beside the
-// old one, syncs it and puts it in its place; the old one stays in the folder, with the
-// ending given added to its name. Every segment is whole even if Rebase is interrupted,
-// and it may be called again. The disk must be the caller's alone. visit is called with
-// every record as it is afterwards.
+// set, moves them back to it. It writes each segment with such records again under a
+// temporary name, syncs it and puts it in place; the old one stays in the folder, with
+// ending added to its name. Every segment is whole even if Rebase is interrupted, and it
+// can be called again. The disk must be the caller's alone. visit is called with every
+// record as it is afterwards.
 func Rebase(disk Disk, to bourse.Time, ending string, apply bool, visit func(Record) error) (Rebasing, error) {
 	out := Rebasing{To: to}
 	list, err := segments(disk)
@@ -100,7 +100,7 @@ func Rebase(disk Disk, to bourse.Time, ending string, apply bool, visit func(Rec
 	return out, nil
 }
 
-// rebase returns the segment with its instants brought back, and counts them.
+// rebase returns the segment with its instants moved back, and counts them.
 func (s *segment) rebase(codec *Codec, to bourse.Time, out *Rebasing, visit func(Record) error) ([]byte, error) {
 	h := s.header
 	h.At = min(h.At, to)
@@ -142,8 +142,7 @@ func (s *segment) rebase(codec *Codec, to bourse.Time, out *Rebasing, visit func
 	return b, nil
 }
 
-// broughtBack is a record's payload with another instant; what it says stays as
-// it was written.
+// broughtBack returns a record's payload with another instant and the same content.
 func broughtBack(payload []byte, to bourse.Time) ([]byte, error) {
 	const begins, next = `{"at":`, `,"kind":`
 	end := bytes.Index(payload, []byte(next))
@@ -157,8 +156,8 @@ func broughtBack(payload []byte, to bourse.Time) ([]byte, error) {
 	return append(append([]byte(begins), at...), payload[end:]...), nil
 }
 
-// replaceSegment keeps a segment under another name and puts a new one in its
-// place. The old one is durable before it goes.
+// replaceSegment keeps a segment under another name and puts a new one in its place. The
+// copy of the old one is durable before it is replaced.
 func replaceSegment(disk Disk, name, ending string, before, now []byte) error {
 	kept := name + ending
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
@@ -167,7 +166,7 @@ func replaceSegment(disk Disk, name, ending string, before, now []byte) error {
 		return err
 	}
 	for _, n := range names {
-		if n == kept || n == beside { // of a call that was broken off
+		if n == kept || n == beside { // left over from an interrupted call
 			if err := disk.Remove(n); err != nil {
 				return err
 			}

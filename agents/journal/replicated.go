@@ -10,14 +10,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A replica's journal holds the facts of another agent within its own. Who reads it
-// is shown that agent's facts, once each, in the order of the log, as if it had been
-// alone: an entry once the journal says that it is committed, and those after it at the
-// end. Of the last ones another replica may know that they are void, as nobody knows of
-// the last facts of an agent alone whether anything followed from them.
+// A replica's journal contains the facts of another agent inside its own. A reader is shown
+// that agent's facts, once each, in the order of the log, as if the agent had been alone:
+// an entry once the journal says that it is committed, and those after it at the end.
+// Another replica may know that the last ones are void; likewise, the journal of an
+// unreplicated agent does not show whether anything followed from its last facts.
 
-// Within is the agent that a replica holds, by the replica's name or the agent's own:
-// "broker:vo1" of "replica:vo1/2".
+// Within returns the agent inside a replica, given the replica's name or the agent's own:
+// "broker:vo1" for "replica:vo1/2".
 func Within(id agents.ID) agents.ID {
 	name, is := strings.CutPrefix(string(id), string(agents.Replica)+":")
 	at := strings.LastIndexByte(name, '/')
@@ -27,18 +27,18 @@ func Within(id agents.ID) agents.ID {
 	return agents.ID(string(agents.Broker) + ":" + name[:at])
 }
 
-// unwrapper makes of a replica's records those of the agent within. Other records
-// pass as they are.
+// unwrapper turns a replica's records into those of the agent inside. Other records pass
+// unchanged.
 type unwrapper struct {
-	see     func(Record, []byte) error // the payload is nil if the fact is decoded already
-	applied uint64                     // the last entry that was shown
-	number  uint64                     // of the last fact
-	entries []bourse.ReplicaEntry      // after it, not known to be committed
-	parts   []bourse.ReplicaPart       // of an image that is not whole
-	last    Record                     // whose place those at the end have
+	see     func(Record, []byte) error // the payload is nil if the fact is already decoded
+	applied uint64                     // index of the last entry shown
+	number  uint64                     // number of the last fact
+	entries []bourse.ReplicaEntry      // entries after it, not known to be committed
+	parts   []bourse.ReplicaPart       // parts of an incomplete image
+	last    Record                     // its place is used for the entries at the end
 }
 
-// take takes a record.
+// take handles a record.
 func (u *unwrapper) take(r Record) error {
 	switch f := r.Fact.(type) {
 	case bourse.ReplicaState:
@@ -80,7 +80,7 @@ func (u *unwrapper) indexOfParts() uint64 {
 	return u.parts[0].Index
 }
 
-// install shows an image, unless all that it holds has been shown.
+// install shows an image, unless everything in it has been shown.
 func (u *unwrapper) install(r Record, index uint64) error {
 	parts := u.parts
 	u.parts = nil
@@ -130,7 +130,7 @@ func (u *unwrapper) entry(r Record, e *bourse.ReplicaEntry) error {
 	return nil
 }
 
-// show shows one fact of the agent within, at the place of the replica's.
+// show shows one fact of the agent inside, at the place of the replica's record.
 func (u *unwrapper) show(r Record, payload json.RawMessage, image bool) error {
 	if !image {
 		u.number++
@@ -147,8 +147,8 @@ func (u *unwrapper) end() error {
 	return u.commit(u.last, u.entries[len(u.entries)-1].Index)
 }
 
-// unwrapped has visit see the facts within a replica's. The second function is called
-// at the end.
+// unwrapped makes visit see the facts inside a replica's. The second function must be
+// called at the end.
 func unwrapped(codec *Codec, visit func(Record) error) (take func(Record) error, end func() error) {
 	d := newReader(codec)
 	u := unwrapper{see: func(r Record, payload []byte) (err error) {
@@ -162,12 +162,12 @@ func unwrapped(codec *Codec, visit func(Record) error) (take func(Record) error,
 	return u.take, u.end
 }
 
-// replicated reports whether a kind of facts is a replica's own.
+// replicated reports whether a kind of fact is a replica's own.
 func replicated(kind string) bool {
 	return slices.ContainsFunc(bourse.ReplicaFacts(), func(f interface{ Kind() string }) bool { return f.Kind() == kind })
 }
 
-// findWithin is Find in a replica's journal. A place is the number of a fact among all
+// findWithin is Find for a replica's journal. A place is the number of a fact among all
 // that it shows.
 func findWithin(disk Disk, codec *Codec, sieve Sieve, stop func() error, visit func(Record) error) error {
 	d := newReader(codec)

@@ -5,38 +5,39 @@ import (
 	"time"
 )
 
-// Second is a second disk in memory, for a Mirror in virtual time: a process that has its
-// journal on it dies, loses its main disk and is refused by it when a simulation says so.
-// An operation that the Mirror waits for has its answer at once, and a Mirror that is
-// behind is tried again at Mend. It is not safe for concurrent use.
+// Second is a second disk in memory, for a Mirror in virtual time. A simulation decides
+// when a process with its journal on it dies, loses its main disk, or is refused by the
+// second. An operation for which the Mirror waits is answered at once, and a Mirror that is
+// behind tries again at Mend. It is not safe for concurrent use.
 type Second struct {
 	Required bool
 	Memory   *Memory
 
 	refusal error
-	open    *Mirror // of the present life; nil: it is down
+	open    *Mirror // of the present life; nil while the process is down
 	door    *door   // to the disk, of the present life
 	mended  chan time.Time
 	told    chan struct{} // the state has changed
 }
 
-// NewSecond is one with nothing on it.
+// NewSecond returns an empty one.
 func NewSecond(required bool) *Second {
 	return &Second{Required: required, Memory: &Memory{}, told: make(chan struct{}, 1)}
 }
 
-// The Mirror's times are not the world's: they say what is waited for.
+// The Mirror's times are not those of the simulated world; they only tell what is being
+// waited for.
 const (
 	secondWait  = 80 * time.Second
 	secondRetry = 20 * time.Second
 )
 
-// door is a second disk as a Mirror has it. What the Mirror waits for passes only once it
-// does, so what is on its way when the process dies has come to pass or not by a draw.
+// door is a second disk as a Mirror sees it. An operation passes only once the Mirror waits
+// for it, so a draw decides whether what is under way when the process dies takes effect.
 type door struct {
 	Disk
-	waits   atomic.Bool // the Mirror has all, and goes on
-	verdict chan error  // of what passes next
+	waits   atomic.Bool // the Mirror has everything, and goes on
+	verdict chan error  // for the next operation
 }
 
 func (d *door) pass(do func() error) error {
@@ -48,7 +49,7 @@ func (d *door) pass(do func() error) error {
 	return do()
 }
 
-// Truncate, Sync and SyncNames are what is waited for.
+// The Mirror waits for Truncate, Sync and SyncNames.
 func (d *door) Truncate(name string, size int64) error {
 	return d.pass(func() error { return d.Disk.Truncate(name, size) })
 }
@@ -59,7 +60,7 @@ func (d *door) Sync(name string) error {
 
 func (d *door) SyncNames() error { return d.pass(d.Disk.SyncNames) }
 
-// Begin begins a life of the process: both disks as one.
+// Begin begins a life of the process and returns both disks as one.
 func (s *Second) Begin(main *Memory) (Disk, error) {
 	m, err := OpenMirror(main, MirrorOptions{Open: s.opened, Required: s.Required, Wait: secondWait, Retry: secondRetry, After: s.after, Tell: s.tell})
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *Second) opened(string) (Disk, error) {
 	return s.door, nil
 }
 
-// after is how time passes for the mirror.
+// after measures time for the mirror.
 func (s *Second) after(d time.Duration) <-chan time.Time {
 	switch d {
 	case secondWait:
@@ -91,7 +92,7 @@ func (s *Second) after(d time.Duration) <-chan time.Time {
 	return now
 }
 
-// decide lets what is on its way to the disk pass, or refuses it.
+// decide lets what is under way to the disk pass, or refuses it.
 func (s *Second) decide(refusal error) {
 	select {
 	case s.door.verdict <- refusal:
@@ -99,7 +100,7 @@ func (s *Second) decide(refusal error) {
 	}
 }
 
-// tell is told by the mirror how it stands.
+// tell receives the mirror's state.
 func (s *Second) tell(x MirrorState) {
 	if s.door != nil {
 		s.door.waits.Store(x.Current)
@@ -113,14 +114,15 @@ func (s *Second) tell(x MirrorState) {
 // Open reports whether a life of the process has it open.
 func (s *Second) Open() bool { return s.open != nil }
 
-// Current reports whether it has all that the process has said.
+// Current reports whether it has everything that the process has stated.
 func (s *Second) Current() bool { return s.open != nil && s.open.State().Current }
 
-// Refusing reports whether it takes nothing.
+// Refusing reports whether it refuses everything.
 func (s *Second) Refusing() bool { return s.refusal != nil }
 
-// Die ends the life of the process: what was on its way has come to pass, or not for that
-// reason. What of the rest is there is the caller's to say, see Memory.Crash.
+// Die ends the life of the process. What was under way has taken effect or, if unwritten is
+// not nil, has not for that reason. The caller decides what else survives; see
+// Memory.Crash.
 func (s *Second) Die(unwritten error) {
 	if s.door != nil {
 		s.decide(unwritten)
@@ -129,11 +131,11 @@ func (s *Second) Die(unwritten error) {
 	s.open = nil
 }
 
-// Refuse has it take nothing, for that reason, until Mend.
+// Refuse makes it refuse everything, for that reason, until Mend.
 func (s *Second) Refuse(why error) { s.refusal, s.mended = why, make(chan time.Time) }
 
-// Mend has it take what comes again, and waits until it has what it has missed: some
-// milliseconds of the machine's time. It reports why it has not after a minute, or nil.
+// Mend ends Refuse, and waits until the disk has caught up: some milliseconds of real time.
+// If it has not after a minute, Mend returns the reason.
 func (s *Second) Mend() error {
 	s.refusal = nil
 	close(s.mended)

@@ -12,32 +12,33 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A segment is one file: a line with the version, a record with the Header, an
-// image in one record or more unless it is the first segment, and facts. It is written beside, synced
-// and only then given its name, so that what has the name has a whole head.
+// A segment is one file: a line with the version, a record with the Header, an image in one
+// or more records unless it is the first segment, and facts. It is written under a
+// temporary name and synced before it gets its name, so a file with that name has a
+// complete head.
 const (
 	version    = "bourse journal 1\n" // with Version
 	versionAny = "bourse journal "
 	suffix     = ".journal"
-	suffixNew  = ".new" // not yet given its name
+	suffixNew  = ".new" // temporary name
 )
 
-// Version is that of the segments which this build writes, and the only one that
-// it reads.
+// Version is the version of segments that this build writes, and the only one that it
+// reads.
 const Version = 1
 
-// Header is what a segment says of itself.
+// Header describes a segment.
 type Header struct {
 	Agent   agents.ID   `json:"agent"`           // whose journal it is
 	Segment uint64      `json:"segment"`         // from 1
-	Records uint64      `json:"records"`         // facts in the segments before
+	Records uint64      `json:"records"`         // facts in earlier segments
 	At      bourse.Time `json:"at"`              // when it was begun
-	Image   bool        `json:"image"`           // it begins with an image of all that was before
-	Parts   int         `json:"parts,omitempty"` // records of the image, where it is more than one
+	Image   bool        `json:"image"`           // it begins with an image of everything before it
+	Parts   int         `json:"parts,omitempty"` // records of the image, if more than one
 	Older   []Older     `json:"older,omitempty"`
 }
 
-// parts is how many records the image is.
+// parts returns how many records the image takes.
 func (h *Header) parts() int {
 	if !h.Image {
 		return 0
@@ -45,17 +46,17 @@ func (h *Header) parts() int {
 	return max(h.Parts, 1)
 }
 
-// Older says when a segment that is still kept was begun, so that nobody needs
-// to read it to know when it may go.
+// Older says when a segment that is still kept was begun, so that it need not be read to
+// know when it can be removed.
 type Older struct {
 	Segment uint64      `json:"segment"`
 	At      bourse.Time `json:"at"`
 }
 
-// segmentName is the file of a segment.
+// segmentName returns the file name of a segment.
 func segmentName(n uint64) string { return fmt.Sprintf("%08d%s", n, suffix) }
 
-// segmentNumber reads a file's name; false if it is not that of a segment.
+// segmentNumber reads a file's name; false if it is not a segment's.
 func segmentNumber(name string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok || len(digits) < 8 {
@@ -81,7 +82,7 @@ func segments(disk Disk) ([]uint64, error) {
 	return list, nil
 }
 
-// appendHead appends what a segment begins with.
+// appendHead appends the head of a segment.
 func appendHead(b []byte, h Header) ([]byte, error) {
 	b = append(b, version...)
 	at := len(b)
@@ -94,7 +95,7 @@ func appendHead(b []byte, h Header) ([]byte, error) {
 	return b, seal(b, at, h.Segment)
 }
 
-// readHead reads what a segment begins with and returns the offset after it.
+// readHead reads the head of a segment and returns the offset after it.
 func readHead(file string, data []byte) (Header, int, error) {
 	line := data[:min(len(data), len(version))]
 	if string(line) != version {
@@ -123,12 +124,12 @@ func readHead(file string, data []byte) (Header, int, error) {
 	return h, f.end(), nil
 }
 
-// segment is a segment that has been read, not yet decoded.
+// segment is a segment that has been read but not decoded.
 type segment struct {
 	file   string
 	header Header
 	frames []frame // the parts of the image, if there is one, and the facts
-	end    int     // of the last whole record
+	end    int     // end of the last whole record
 	torn   int     // bytes after it
 }
 
@@ -149,7 +150,7 @@ func readSegment(file string, data []byte) (*segment, error) {
 	return s, nil
 }
 
-// facts is how many facts the segment holds, without its image.
+// facts returns how many facts the segment has, without its image.
 func (s *segment) facts() uint64 {
 	return uint64(len(s.frames) - s.header.parts())
 }

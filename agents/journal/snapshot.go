@@ -7,18 +7,17 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Snapshot begins a new segment with an image of the agent's state, which must
-// be that after all facts appended. The segment is written beside and synced
-// before it gets its name, and nothing is appended to it before the name is
-// durable; so a crash between any two steps leaves either the old segment or the
-// new one last, and both say the same. Then segments are removed whose records
-// are all older than the time they are kept for.
+// Snapshot begins a new segment with an image of the agent's state, which must be the state
+// after all facts appended. The segment is written under a temporary name and synced before
+// it gets its name, and nothing is appended to it before the name is durable. So a crash
+// between any two steps leaves either the old segment or the new one as the last, and both
+// say the same. Then it removes segments with only records older than Options.Keep.
 func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
 	return j.snapshot(at, 1, func(int) agents.Fact { return image })
 }
 
-// SnapshotOf is Snapshot with the present image of an agent, in parts if the agent has
-// parts. It buffers no more than one part and a megabyte, however much the agent keeps.
+// SnapshotOf is Snapshot with the present image of an agent, in parts if the agent is
+// agents.Parted. It buffers no more than one part and a megabyte, however large the state.
 func (j *Journal) SnapshotOf(at bourse.Time, a agents.Durable) error {
 	if p, ok := a.(agents.Parted); ok {
 		return j.snapshot(at, p.Parts(), p.Part)
@@ -44,8 +43,8 @@ func (j *Journal) snapshot(at bourse.Time, parts int, part func(i int) agents.Fa
 	return j.remove(first)
 }
 
-// begin makes a segment of the header h and the parts of its image, if it has
-// one, and goes on there.
+// begin makes a segment with the header h and the parts of its image, if any, and continues
+// there.
 func (j *Journal) begin(h Header, part func(i int) agents.Fact) error {
 	name := segmentName(h.Segment)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
@@ -61,7 +60,7 @@ func (j *Journal) begin(h Header, part func(i int) agents.Fact) error {
 	return nil
 }
 
-// head writes what a segment begins with, in pieces of some megabyte.
+// head writes the head of a segment, in pieces of about a megabyte.
 func (j *Journal) head(file string, h Header, part func(i int) agents.Fact) error {
 	b, err := appendHead(nil, h)
 	for i := 0; err == nil && i < h.parts(); i++ {
@@ -79,7 +78,7 @@ func (j *Journal) head(file string, h Header, part func(i int) agents.Fact) erro
 	return j.disk.Append(file, b)
 }
 
-// sweep removes the remains of a segment that never got its name because of a crash.
+// sweep removes what a crash has left of a segment without its name.
 func (j *Journal) sweep() error {
 	names, err := j.disk.Names()
 	if err != nil {
@@ -98,8 +97,7 @@ func (j *Journal) sweep() error {
 }
 
 // retire forgets the segments that have been kept long enough, and returns the first that
-// must stay. The last record of a segment is no later than the
-// beginning of the next one.
+// must stay. The last record of a segment is no later than the beginning of the next one.
 func (j *Journal) retire(now bourse.Time) (first uint64) {
 	if j.opt.Keep == 0 {
 		return 1

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// lockFile takes the file for this process until it is closed or the process
-// ends, however it ends.
+// lockFile locks the file for this process until it is closed or the process ends in any
+// way.
 func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// unlockFile gives the file up at once: closing it alone would leave it locked
-// for as long as a child just being started still holds a copy.
+// unlockFile unlocks the file at once. Closing it alone would leave it locked while a child
+// process that is just starting still has a copy.
 func unlockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // syncFolder makes the names in a folder durable.
