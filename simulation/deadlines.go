@@ -9,10 +9,10 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// deadlines gives the local jobs of a site that takes deadlines theirs, as in the
-// paper on such sites (Yeo and Buyya, section 4): a share of them is urgent; the
-// factor between runtime and deadline is normal, its deviation a quarter of its
-// mean, and drawn again until it is above 1.
+// deadlines gives deadlines to the local jobs of a site that takes them, as in the paper on
+// such sites (Yeo and Buyya, section 4). A share of the jobs is urgent. The factor between
+// runtime and deadline is normal, with a deviation of a quarter of its mean, and redrawn
+// until it is above 1.
 func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []share.Job {
 	stream := rand.New(rand.NewPCG(SeedOf(seed, "deadlines "+s.Name), 0))
 	list := make([]share.Job, len(jobs))

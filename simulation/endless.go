@@ -17,12 +17,12 @@ const chunkSpan = 7 * bourse.Day
 // maxSpeed is how many times as fast work can be fed.
 const maxSpeed = 100_000
 
-// Endless returns the local work of a site that runs in real time, speed times
-// as fast as its trace or model has it, .001 to 100,000; nil if the site has no
-// workload. A trace ends when its records do, a model after the workload's days,
-// or never; it is drawn in chunks of a week, each from a seed of its own, so
-// that it can be taken up anywhere. Each job goes to the first group that can
-// hold it; a group that none goes to looks for none, or all would be drawn for it.
+// Endless returns the local work of a site that runs in real time, speed times as fast as
+// its trace or model, .001 to 100,000; nil if the site has no workload. A trace ends with
+// its records, a model after the workload's days, or never. A model is drawn in chunks of a
+// week, each from its own seed, so that it can be resumed anywhere. Each job goes to the
+// first group that can hold it. A group that gets no jobs does not look for any, as that
+// would draw all of them.
 func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (queue.Work, error) {
 	if s.Workload == nil {
 		return nil, nil
@@ -83,7 +83,7 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error
 	return stream, nil
 }
 
-// finite is a workload that has so many jobs, all of them.
+// finite returns all jobs of a workload with a given number of them.
 func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
 	w := s.Workload
 	if w.Model == "lublin" {

@@ -131,8 +131,8 @@ func getsAny(group int, groups []bourse.Group, of configs.Range[int]) bool {
 	})
 }
 
-// groupFor is the group that a job of so many nodes goes to: the first in file
-// order that can ever hold it, the largest if none can, which refuses it.
+// groupFor returns the group for a job of that many nodes: the first in file order that is
+// large enough or, if none is, the largest, which refuses it.
 func groupFor(nodes int, groups []bourse.Group) int {
 	largest := 0
 	for i, g := range groups {

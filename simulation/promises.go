@@ -28,7 +28,7 @@ func DrawPromises(name string, seed uint64, queues []queue.Options, site *sites.
 	}
 }
 
-// loosen has the jobs of a workload leave their sites what its keys say.
+// loosen gives the jobs of a workload the freedom for their sites that its keys say.
 func loosen(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
 	if w.Flexible.Hi == 0 && w.Alternatives == 0 {
 		return

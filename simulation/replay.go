@@ -37,8 +37,8 @@ type ReplayOptions struct {
 	Tenths       bool   // these are whole tenths: one in eleven is 0
 	Seed         uint64 // of the copying and of the draws
 
-	// Notice has a reservation ask that long before the start it wants, and take
-	// the earliest from there on, whatever Alpha; 0: it wants to start at once.
+	// Notice makes a reservation ask this long before its wanted start, and take the
+	// earliest start from then on, whatever Alpha; 0: it wants to start at once.
 	Notice bourse.Duration
 	// Limits are those of all jobs together.
 	Limits queue.JobLimits
@@ -49,12 +49,12 @@ type ReplayOptions struct {
 	Without int
 	// Delays keeps which delays each reservation was charged for.
 	Delays bool
-	// Submitted, where there is one, is shown the state at the submit of each job,
-	// before it enters the queue. Ids in the state are places in the list, from 1, as
-	// is the job's; the state is good during the call. Not with Reservations.
+	// Submitted, if set, is called with the state at the submission of each job, before it
+	// enters the queue. Ids in the state are positions in the list, from 1, as place is.
+	// The state is valid during the call. Not with Reservations.
 	Submitted func(place int, s *backfill.State)
-	// Submits, where there is one, is told how many jobs have been submitted, of how
-	// many, each time that one is. Not of a stream, whose end nobody knows.
+	// Submits, if set, is called with the number of jobs submitted and of all jobs each
+	// time that one is submitted. Not for a stream, which has no known end.
 	Submits func(jobs, all int)
 }
 
@@ -234,8 +234,8 @@ func DrawReservations(jobs []bourse.LocalJob, nodes int, share float64, seed uin
 	return chosen
 }
 
-// drawAlphas gives every job an alpha, whether it needs one or not: who reserves
-// does not change what others prefer.
+// drawAlphas gives every job an alpha, needed or not, so that a job that reserves does not
+// change what others prefer.
 func (r *replayer) drawAlphas() {
 	if !r.opt.Mixed {
 		return
@@ -251,7 +251,7 @@ func (r *replayer) drawAlphas() {
 	}
 }
 
-// ask has a chosen job buy a reservation at its submit.
+// ask lets a chosen job buy a reservation at its submission.
 func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 	if !r.chosen[j.ID-1] {
 		return false

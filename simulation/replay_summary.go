@@ -57,7 +57,7 @@ func (f *Figures) Add(o *Outcome) {
 	f.classes[o.Class]++
 }
 
-// Summary is the figures so far, on so many nodes, without those of reservations.
+// Summary returns the figures so far, on that many nodes, without those of reservations.
 func (f *Figures) Summary(nodes int) ReplaySummary {
 	s := f.s
 	if s.Jobs > 0 {

@@ -14,11 +14,11 @@ import (
 type Seek struct {
 	Config    *configs.Sweep // with a Target
 	Workloads *Workloads
-	Each      func(done, seeds int) // hears of each run of a try; nil: nobody does
+	Each      func(done, seeds int) // if set, called after each run of a try
 }
 
-// Try is one value that was tried, with every seed of the sweep, or with as many as it
-// took to see that too few can meet the target.
+// Try is one tried value, with every seed of the sweep, or with as many as were needed to
+// see that too few can meet the target.
 type Try struct {
 	Value float64
 	Seeds int       // of the sweep
@@ -108,8 +108,8 @@ func (s *Seek) Run(done func(Try) error) (Found, error) {
 // errLost ends a try that can no longer be good.
 var errLost = errors.New("too few seeds can meet the target")
 
-// try runs the seeds with a value, in their order, so that where it ends does not depend
-// on how many run at once.
+// try runs the seeds with a value, in order, so that where it ends does not depend on how
+// many run at once.
 func (s *Seek) try(v float64) (Try, error) {
 	target, t := s.Config.Target, Try{Value: v, Seeds: s.Config.Runs}
 	one := &Sweep{Config: s.Config.At(s.Config.Parameters[0].Search.Value(v)), Workloads: s.Workloads}
@@ -143,7 +143,7 @@ func (s *Seek) try(v float64) (Try, error) {
 	return t, err
 }
 
-// Mean is that of what was seen, with the half-width of its 95 % interval.
+// Mean returns the mean of what was measured, and the half-width of its 95 % interval.
 func (t *Try) Mean() (mean, half float64) { return report.Interval(t.Seen) }
 
 // Interval is Wilson's 95 % interval of the share of seeds that meet the bound

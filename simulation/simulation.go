@@ -21,26 +21,26 @@ type Simulation struct {
 	Check bool
 }
 
-// keptDetail is how many bytes an hour of virtual time a broker records of what
-// its cycles saw and chose, where it keeps a report: a few batches of a hundred
-// jobs. The alternatives of cycles beyond it are not in the report.
+// keptDetail is how many bytes a broker records, per hour of virtual time, of what its
+// cycles saw and chose, if there will be a report: a few batches of a hundred jobs. The
+// report lacks the alternatives of cycles beyond that.
 const keptDetail = 4 << 20
 
-// keptJobs is how long a broker of which nothing is written remembers a job that is over:
-// then ten years take no more memory than one.
+// keptJobs is how long a broker remembers a job that is over if nothing is written about
+// the broker, so that ten years take no more memory than one.
 const keptJobs = 7 * bourse.Day
 
-// Record says what is kept of a run.
+// Record says what to keep of a run.
 type Record struct {
 	Keep   bool      // the rows of all jobs, the alternatives they had, and the pictures
-	Events io.Writer // takes every fact as it is recorded; nil: nobody
-	// Hook is called after each step, with what the agent has done; nil: nobody. Without
-	// Keep and Events a broker also says which jobs it has forgotten.
+	Events io.Writer // if set, called with every fact as it is recorded
+	// Hook, if set, is called after each step with what the agent has done. Without Keep
+	// and Events a broker also says which jobs it has forgotten.
 	Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
 
 	prompt  bool                            // everything is done at its instant, though only sums are wanted
 	lossy   bool                            // the agents take it that messages may be late or lost, which they are not
-	cluster func(agents.Agent) agents.Agent // stands in for a cluster's agent, which it is handed; nil: itself
+	cluster func(agents.Agent) agents.Agent // if set, returns a replacement for a cluster's agent
 }
 
 // Violation says that a run broke an invariant: an error of the program, never
@@ -54,7 +54,7 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("seed %d breaks an invariant: %v", v.Seed, v.Err)
 }
 
-// Unwrap returns what is broken.
+// Unwrap returns the violated invariant's error.
 func (v *Violation) Unwrap() error { return v.Err }
 
 // Run runs the scenario with one seed, until its end. The same seed gives the
@@ -78,9 +78,9 @@ func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
 	return c.Finish(w.end(until))
 }
 
-// RunSeeds runs the scenario with runs seeds from first on, as many at once as
-// there are processors, and calls done after each in the order of the seeds.
-// Only the first run is recorded as rec says; the others are summed up.
+// RunSeeds runs the scenario with runs seeds from first on, as many at once as there are
+// processors, and calls done after each, in order of seed. Only the first run is recorded
+// according to rec; the others are only summed up.
 func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*report.Report) error) error {
 	type result struct {
 		report *report.Report

@@ -8,9 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// Sweep runs the points of a sweep, each with the same seeds, as many runs at
-// once as there are processors. Run n is point n / Runs with seed
-// Seed + n mod Runs.
+// Sweep runs the points of a sweep, each with the same seeds, as many runs at once as there
+// are processors. Run n is point n / Runs with seed Seed + n mod Runs.
 type Sweep struct {
 	Config    *configs.Sweep
 	Workloads *Workloads // shared by all runs

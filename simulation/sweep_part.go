@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Part says which runs of a sweep are those of part i of n, 1 <= i <= n. They follow
-// from what the runs are, not from who comes first: the runs in the order of a hash of
-// their settings and seed are dealt out, so that dear settings do not meet in one part
-// and the parts differ in size by one at most.
+// Part returns which runs of a sweep belong to part i of n, 1 <= i <= n. That depends only
+// on the runs, not on timing: they are dealt out in the order of a hash of their settings
+// and seed. So expensive settings do not end up in one part, and the parts differ in size
+// by at most one.
 func (s *Sweep) Part(i, n int) func(run int) bool {
 	type key struct {
 		sum [sha256.Size]byte

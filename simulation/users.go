@@ -14,7 +14,7 @@ type users struct {
 	broker agents.ID
 	jobs   []bourse.Job
 	next   int
-	wishes []wish         // job by job; nil: nobody wishes anything
+	wishes []wish         // by job; nil: there are no wishes
 	index  map[string]int // of the jobs with a wish that have had no window yet
 }
 
@@ -35,7 +35,7 @@ type due struct{}
 // Kind names the alarm.
 func (due) Kind() string { return "Due" }
 
-// Step submits what is due and sets the alarm for what follows.
+// Step submits what is due and sets the alarm for what comes next.
 func (u *users) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started, due:

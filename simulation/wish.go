@@ -38,7 +38,7 @@ func evenly(stream *rand.Rand, r configs.Range[configs.Thousandths]) configs.Tho
 	return r.Lo + configs.Thousandths(stream.Int64N(int64(r.Hi-r.Lo)+1))
 }
 
-// ahead has the jobs of a workload submitted so long before they may start.
+// ahead lets the jobs of a workload start only some time after they are submitted.
 func ahead(w *configs.VOWorkload, jobs []bourse.Job) {
 	for i := range jobs {
 		jobs[i].Ready = jobs[i].Submit.Add(w.Ahead)
@@ -50,7 +50,8 @@ func part(d bourse.Duration, share configs.Thousandths) bourse.Duration {
 	return d * bourse.Duration(share) / bourse.Duration(configs.One)
 }
 
-// shorten has the jobs of a workload end when its key says, by what they really take.
+// shorten makes the jobs of a workload really run for a drawn part of their lengths, as its
+// key says.
 func shorten(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
 	if w.Run.Hi == 0 || w.Run.Lo == configs.One { // not read from a file, or all of it
 		return
@@ -72,7 +73,7 @@ type booked struct {
 	start bourse.Time
 }
 
-// turnOf is the alarm of a user who wishes something of a job.
+// turnOf is the alarm of a user who wants to change something about a job.
 type turnOf struct {
 	job     int // of the users' jobs
 	cancels bool
@@ -108,8 +109,8 @@ func (w *world) notify(broker, users agents.ID) {
 	})
 }
 
-// book sets the alarms of what the user of a job wishes of it. A job that loses its
-// window and gets another one is not looked at again.
+// book sets the alarms for what the user of a job will want. A job that loses its window
+// and gets another one is not looked at again.
 func (u *users) book(now bourse.Time, b booked, out *agents.Outbox) {
 	i, ok := u.index[b.job]
 	if !ok {
@@ -128,7 +129,7 @@ func (u *users) book(now bourse.Time, b booked, out *agents.Outbox) {
 	}
 }
 
-// wish has the broker hear what a user wishes of a job.
+// wish sends a user's wish for a job to the broker.
 func (u *users) wish(t turnOf, out *agents.Outbox) {
 	j := &u.jobs[t.job]
 	if t.cancels {

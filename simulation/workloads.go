@@ -42,7 +42,7 @@ func NewWorkloads() *Workloads {
 	return &Workloads{traces: map[traceKey]*traceEntry{}, ignored: map[string]string{}}
 }
 
-// Put has a trace that was read elsewhere stand for its file.
+// Put uses a trace that was read elsewhere in place of its file.
 func (l *Workloads) Put(t *workload.Trace) {
 	e := &traceEntry{}
 	e.once.Do(func() { e.trace = t })
@@ -100,7 +100,7 @@ func partitionsWith(parts map[int64]*workload.Trace) string {
 	return "name one that has: " + strings.Join(list, ", ") + more + "; or leave the site out"
 }
 
-// Remarks says in lines for people what was mended in the traces read so far, in
+// Remarks returns, in lines for display, what was repaired in the traces read so far, in
 // order of their names, and which brokers' jobs have work that is not run.
 func (l *Workloads) Remarks() []string {
 	l.mu.Lock()

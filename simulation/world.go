@@ -31,10 +31,9 @@ func clusterID(name string) agents.ID { return agents.ID("cluster:" + name) }
 func brokerID(name string) agents.ID  { return agents.ID("broker:" + name) }
 func usersID(name string) agents.ID   { return agents.ID("users:" + name) }
 
-// newWorld makes the agents of a scenario. The order in which they are added is
-// that of the scenario, each cluster before its site, sites before brokers. What is
-// recorded of the run says how much the brokers record and remember; nothing else
-// depends on it.
+// newWorld makes the agents of a scenario, in the scenario's order: each cluster before its
+// site, sites before brokers. How the run is recorded determines how much brokers record
+// and remember; nothing else depends on it.
 func newWorld(sc *configs.Scenario, seed uint64, load *Workloads, rec Record) (*world, error) {
 	w := &world{scenario: sc, rec: rec, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
 		clusters: map[agents.ID]*cluster.Agent{}, queues: map[agents.ID]*queue.Backend{}, brokers: map[agents.ID]*broker.Broker{}}
@@ -77,8 +76,8 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	return nil
 }
 
-// clusterConfig is that of a site's cluster. Where nothing but sums is wanted of a run,
-// nobody sees when its local jobs are lived through.
+// clusterConfig returns the configuration of a site's cluster. If only sums are needed of a
+// run, no one can see when its local jobs are simulated.
 func (w *world) clusterConfig(s *configs.Site) cluster.Config {
 	c := cluster.Config{Site: siteID(s.Name), Volatile: true, Lossless: !w.rec.lossy}
 	if !w.rec.Keep && w.rec.Events == nil && w.rec.Hook == nil && !w.rec.prompt {
@@ -97,7 +96,7 @@ func (w *world) longestHorizon() bourse.Duration {
 	return longest
 }
 
-// addBroker adds a broker and the users who submit to it.
+// addBroker adds a broker and its users.
 func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error {
 	jobs, err := load.vo(b, w.scenario.MeanPrice(), seed)
 	if err != nil {
@@ -134,9 +133,9 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	return nil
 }
 
-// announce has a broker learn, each at its time, of the sites that join after the
-// start and of those that leave before the end. Alarms come before messages: a
-// cycle that is due in that instant has begun, and goes on with whom it has asked.
+// announce tells a broker, each at its time, about sites that join after the start and
+// sites that leave before the end. Alarms come before messages: a cycle due at that instant
+// has already begun, and goes on with the sites it has asked.
 func (w *world) announce(broker agents.ID) {
 	for i := range w.scenario.Sites {
 		s := &w.scenario.Sites[i]
