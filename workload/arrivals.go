@@ -22,8 +22,8 @@ func newArrivals(src rand.Source, factor float64) *arrivals {
 	return &arrivals{gap: distuv.Gamma{Alpha: aarr, Beta: 1 / barr, Src: src}, factor: factor, weights: dayWeights()}
 }
 
-// next returns the next submit in seconds since the first midnight, no earlier
-// than the one before; more than 10^10 where it leaves the calendar.
+// next returns the next submission in seconds since the first midnight, not earlier than
+// the previous one. A value above 10^10 is outside the calendar.
 func (a *arrivals) next() float64 {
 	g := a.gap.Rand()
 	for g > maxGap {

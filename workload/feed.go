@@ -13,10 +13,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Feed hands out the jobs of a trace one by one while the file is read, inflated and
-// parsed beside: of a million records there are some thousands in memory, not 144 bytes
-// of each. What a whole trace would mend by sorting it cannot: then it says
-// ErrNotInOrder, and the trace must be read by Open.
+// Feed returns the jobs of a trace one by one while the file is read, inflated and parsed
+// in the background. Of a million records only some thousands are in memory, not 144 bytes
+// of each. It cannot repair what would need sorting the whole trace: it then returns
+// ErrNotInOrder, and the trace must be read with Open.
 type Feed struct {
 	Header Header // as it stood at the first record
 
@@ -36,8 +36,8 @@ type Feed struct {
 	err    error
 }
 
-// ErrNotInOrder says that a trace is not in order of submit, or has comments behind its first
-// record: what it means is known when all of it has been read.
+// ErrNotInOrder says that a trace is not in order of submission, or has comments after its
+// first record, so that it must be read completely before it can be used.
 var ErrNotInOrder = errors.New("the trace is not in order")
 
 const feedAhead = 4 // batches of a chunk's records each
@@ -80,7 +80,7 @@ func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
 	return f, nil
 }
 
-// Next is the next job; ok is false at the end, of which End tells more.
+// Next returns the next job. ok is false at the end; End then tells more.
 func (f *Feed) Next() (j bourse.LocalJob, ok bool) {
 	for len(f.batch) == 0 {
 		if f.batch, ok = <-f.batches; !ok {
@@ -91,8 +91,8 @@ func (f *Feed) Next() (j bourse.LocalJob, ok bool) {
 	return j, true
 }
 
-// Read is how many bytes of the file have been read, and how many there are. It may be
-// asked at any time.
+// Read returns how many bytes of the file have been read, and how many there are. It may be
+// called at any time.
 func (f *Feed) Read() (done, size int64) { return f.read.Load(), f.size }
 
 // tracked counts the bytes that are read.
@@ -107,15 +107,15 @@ func (c tracked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// End reads what is left and says what became of the trace, which has no records here:
-// how many there were, what was mended, and what was wrong.
+// End reads the rest and returns the trace without its records, their number, what was
+// repaired, and the error if there was one.
 func (f *Feed) End() (t *Trace, records int, tally Tally, err error) {
 	for range f.batches {
 	}
 	return f.parser.t, f.parser.taken, f.tally, f.err
 }
 
-// Close ends the reading, wherever it stands.
+// Close stops reading, at whatever point.
 func (f *Feed) Close() {
 	close(f.quit)
 	for range f.batches {
@@ -144,7 +144,7 @@ func (f *Feed) run() {
 	}
 }
 
-// hand makes jobs of the records read so far and hands them on.
+// hand turns the records read so far into jobs and passes them on.
 func (f *Feed) hand() error {
 	t := f.parser.t
 	switch {

@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// The Grid Workload Format of the Grid Workloads Archive (Iosup et al. 2008) has
-// 29 columns, parted by blanks, and comments that begin with "#". Its first
-// eleven are those of SWF; users, groups, executables, queues and partitions are
-// words; the others, from the site of submission on, are kept as they stand.
+// The Grid Workload Format of the Grid Workloads Archive (Iosup et al. 2008) has 29
+// columns, separated by blanks, and comments that begin with "#". The first eleven columns
+// are those of SWF. Users, groups, executables, queues and partitions are words. The
+// others, from the submission site on, are kept as they are.
 //
-// Read as a Trace, a column of words becomes numbers: its own where all are
-// numbers, else 1, 2, 3 in order of appearance, with a header line for each
-// ("; User: 3 ana"). A record that names no partition has the site that it ran
-// on, or was submitted at, in its place: sites are what a log of a grid is split
-// by.
+// When it is read as a Trace, a column of words becomes numbers: the words themselves if
+// all are numbers, otherwise 1, 2, 3 in order of appearance, with a header line for each
+// ("; User: 3 ana"). If a record names no partition, the site where it ran, or was
+// submitted, takes its place, as logs of a grid are split by site.
 
 const (
 	gridColumns = 29
@@ -48,7 +47,7 @@ type grid struct {
 // vocabulary is the words of the columns that have words, in the order of gridKeys.
 type vocabulary [len(gridKeys)]words
 
-// number is the place of a word of the i-th of the columns, or what is wrong.
+// number returns the number of a word in the i-th of the columns, or what is wrong.
 func (v *vocabulary) number(i int, word []byte) (Number, string) {
 	n := v[i].number(word)
 	if n == 0 {
@@ -90,8 +89,8 @@ func (w *words) numeric() bool {
 	return true
 }
 
-// parse reads a line into a record, its words as their places, and returns what
-// stands beyond, or what is wrong.
+// parse reads a line into a record, with its words as numbers, and returns the remaining
+// columns, or what is wrong.
 func (g *grid) parse(r *Record, line []byte) (beyond, why string) {
 	g.cells = append(g.cells[:0], bytes.Fields(line)...)
 	if n := len(g.cells); n < gridLeast || n > gridColumns {
@@ -124,8 +123,8 @@ func (g *grid) parse(r *Record, line []byte) (beyond, why string) {
 	return string(bytes.Join(g.cells[gridBeyond:], []byte(" "))), ""
 }
 
-// site is what a log is split by: the partition, else the site that the job ran
-// on, else the one that it was submitted at.
+// site returns what a log is split by: the partition, else the site where the job ran, else
+// the one where it was submitted.
 func (g *grid) site(partition []byte) []byte {
 	for _, cell := range [][]byte{partition, g.cells[gridBeyond+1], g.cells[gridBeyond]} {
 		if string(cell) != nothing {

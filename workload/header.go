@@ -30,8 +30,8 @@ func (h *Header) Int(key string) (int64, bool) {
 	return v, err == nil
 }
 
-// Processors is the size of the machine as the header tells it: MaxProcs, else
-// MaxNodes, else 0. Headers err; whoever knows better should say so.
+// Processors returns the size of the machine according to the header: MaxProcs, else
+// MaxNodes, else 0. Headers can be wrong; prefer better information.
 func (h *Header) Processors() int {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {
 		if v, ok := h.Int(key); ok && v > 0 && v <= maxProcessors {

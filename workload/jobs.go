@@ -2,8 +2,8 @@ package workload
 
 import "github.com/bourse-grid/bourse"
 
-// JobOptions say which records become jobs, and how. The zero value takes all
-// that ran and kills them at their estimates.
+// JobOptions say which records become jobs, and how. The zero value takes all that ran and
+// kills them at their estimates.
 type JobOptions struct {
 	// Span keeps the records submitted less than that after the Zero of the
 	// trace; 0 keeps all.
@@ -22,7 +22,7 @@ type Tally struct {
 	Later        int // dropped: submitted after the span
 	NeverRan     int // dropped, or kept with a run of zero
 	NoProcessors int // dropped: neither allocated nor requested are known
-	NoEstimate   int // kept: the run stands for the estimate
+	NoEstimate   int // kept, with the run as estimate
 	Cut          int // kept: the run is cut at the estimate
 	Logged       Logged
 }
@@ -55,9 +55,9 @@ func (l *Logged) MeanWait() float64 { return l.wait.Seconds() / float64(max(l.Jo
 // BoundedSlowdown is the mean over the jobs, 0 of none.
 func (l *Logged) BoundedSlowdown() float64 { return l.slowdowns / float64(max(l.Jobs, 1)) }
 
-// Jobs makes jobs out of the records, in their order: processors are those
-// allocated, else those requested; an estimate of 0 or less becomes the run;
-// times are in the trace's own clock; an unknown queue is queue 0.
+// Jobs turns the records into jobs, in order. Processors are those allocated, else those
+// requested. An estimate of 0 or less becomes the run. Times are in the trace's own clock,
+// and an unknown queue is queue 0.
 func (t *Trace) Jobs(opt JobOptions) ([]bourse.LocalJob, Tally) {
 	var tally Tally
 	end := bourse.Never

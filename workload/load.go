@@ -32,10 +32,10 @@ func Draw(n int, share float64, r *rand.Rand) []int {
 	return chosen
 }
 
-// Copy raises the load by copying a share of the jobs, drawn at random (Singh,
-// Kesselman and Deelman, section 6). A copy has its original's submit and stands
-// directly after it; its ID is the next above all there are. A share above 1
-// copies every job that many whole times first.
+// Copy raises the load by copying a share of the jobs, drawn at random (Singh, Kesselman
+// and Deelman, section 6). A copy has its original's submission time and comes directly
+// after it; its ID is one above all existing ones. A share above 1 first copies every job
+// that many whole times.
 func Copy(jobs []bourse.LocalJob, share float64, r *rand.Rand) ([]bourse.LocalJob, error) {
 	const most = 100
 	if !(share >= 0 && share <= most) {

@@ -118,8 +118,8 @@ func (m Lublin) Each() (next func() (bourse.LocalJob, bool), err error) {
 	return m.each(), nil
 }
 
-// Bound is an error where more jobs are to be expected before span than Until draws: who
-// draws them one by one would never be told.
+// Bound returns an error if more jobs are expected before span than Until would draw. Code
+// that draws them one by one would not notice otherwise.
 func (m Lublin) Bound(span bourse.Duration) error {
 	if err := cmp.Or(m.check(), checkSpan(span)); err != nil {
 		return err

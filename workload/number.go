@@ -5,13 +5,12 @@ import (
 	"strconv"
 )
 
-// Number is a decimal number as it stands in a trace, exact to the last zero:
-// "259.00" and "259" are different Numbers of equal value. Up to 17 significant
-// digits and 31 decimals are kept; what lies below is rounded half away from
-// zero. The zero Number is "0".
+// Number is a decimal number as written in a trace, exact to the last zero: "259.00" and
+// "259" are different Numbers of equal value. Up to 17 significant digits and 31 decimals
+// are kept; the rest is rounded half away from zero. The zero Number is "0".
 //
-// It is a mantissa and, in the lowest five bits, its count of decimals: 18 of
-// them make a record of 144 bytes without a pointer.
+// It is a mantissa and, in the lowest five bits, the number of decimals, so that a record
+// of 18 of them takes 144 bytes without a pointer.
 type Number int64
 
 const (

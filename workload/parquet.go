@@ -107,7 +107,7 @@ func unitOf(c *parquet.Column) time.Duration {
 	return 0
 }
 
-// text is a value as a table of text has it.
+// text returns a value as a text table would have it.
 func (c column) text(v parquet.Value) string {
 	switch v.Kind() {
 	case parquet.Int32:

@@ -12,11 +12,11 @@ import (
 // O(n log n) in the records.
 func (t *Trace) Peak() int { return t.Size(1) }
 
-// Size is what a log says of the size of a machine that it does not name: the
-// processors that its jobs, counted as for Peak, kept within for a share of the
-// time from the first start to the last end, 0..1, and at least those of its widest
-// job. A log that holds a job twice for a while has a Peak far above what there was.
-// O(n log n) in the records.
+// Size estimates from a log the size of a machine that the log does not name. It is the
+// number of processors within which the jobs, counted as for Peak, stayed for a share,
+// 0..1, of the time from the first start to the last end, and at least the width of the
+// widest job. A log that lists a job twice for a while has a Peak far above the real size.
+// It costs O(n log n) in the records.
 func (t *Trace) Size(share float64) int {
 	changes, widest := t.changes()
 	spans := map[int]bourse.Duration{} // by processors in use
@@ -45,7 +45,7 @@ func (t *Trace) Size(share float64) int {
 	return widest
 }
 
-// change is that so many processors are taken, or freed.
+// change is a number of processors that are taken or freed at an instant.
 type change struct {
 	at         bourse.Time
 	processors int

@@ -15,8 +15,8 @@ import (
 
 // Options say how a trace is read.
 type Options struct {
-	// Strict refuses what is otherwise mended and counted: bad lines, which are
-	// left out, and records that run backwards, which are sorted by submit.
+	// Strict refuses what is otherwise repaired and counted: bad lines, which are skipped,
+	// and records out of order, which are sorted by submission.
 	Strict bool
 	// Skip leaves out that many records of the file, good or bad, before
 	// anything else.
@@ -35,8 +35,8 @@ const (
 	FormatParquet = "parquet" // the same as a table of Apache Parquet
 )
 
-// FormatOf is the format that a file's name says: by its ending, that of gzip left
-// aside, and SWF where it says none.
+// FormatOf returns the format that a file's name implies by its ending, ignoring that of
+// gzip; SWF by default.
 func FormatOf(path string) string {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	for _, format := range [...]string{FormatGWF, FormatSacct, FormatParquet} {
@@ -58,9 +58,9 @@ const (
 	chunkSize  = 128 << 10
 )
 
-// Open reads the trace of a file, in the format that opt or its name says (FormatOf),
-// inflating it if its name ends in ".gz". Stdin is inflated if it begins as gzip does.
-// Errors name the file and, where there is one, the line.
+// Open reads the trace in a file, in the format that opt or its name gives (FormatOf), and
+// inflates it if its name ends in ".gz". Stdin is inflated if it begins like gzip. Errors
+// name the file and, if there is one, the line.
 func Open(path string, opt Options) (*Trace, error) {
 	if path == Stdin {
 		return openStdin(os.Stdin, opt)
@@ -108,8 +108,7 @@ func openStdin(in io.Reader, opt Options) (*Trace, error) {
 // zipped reports whether a file's name says that it is gzip.
 func zipped(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
-// Read reads a trace that is not compressed; name stands for it in messages and
-// says the format.
+// Read reads an uncompressed trace. name is used in messages and implies the format.
 func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 	buf := make([]byte, chunkSize)
 	return read(func() ([]byte, error) {
@@ -353,8 +352,8 @@ func (p *parser) finish() (*Trace, error) {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// parse reads the 18 fields of a line and says what is wrong with it, "" if
-// nothing is. Whole numbers, nearly all there are, are read on the way.
+// parse reads the 18 fields of a line and returns what is wrong with it, or "". It has a
+// fast path for whole numbers, which nearly all are.
 func (r *Record) parse(line []byte) string {
 	f, i := 0, 0
 	for {

@@ -5,8 +5,8 @@ import "github.com/bourse-grid/bourse"
 // Field is one of the 18 columns of a record, counted from 0.
 type Field int
 
-// The fields in the order of the format. Times are in seconds, memory in
-// kilobytes per processor; Unknown stands for what the log did not say.
+// The fields in the order of the format. Times are in seconds, memory in kilobytes per
+// processor. Unknown means that the log does not say.
 const (
 	JobNumber Field = iota
 	SubmitTime

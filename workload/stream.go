@@ -6,16 +6,15 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Stream is a workload in chunks of one length, drawn or read when they are
-// needed: one without end takes the memory of a chunk, and can be taken up
-// anywhere without what came before.
+// Stream is a workload in chunks of one length, drawn or read on demand. An endless one
+// takes the memory of one chunk, and can be resumed anywhere without what came before.
 type Stream struct {
 	Span  bourse.Duration // of a chunk, above 0
 	Until bourse.Duration // no job is submitted then or later; 0: without end
 	Speed int64           // how many times as fast as in the chunks, in thousandths, above 0
-	// Chunk returns chunk n, from 0: jobs in order of submit, from 0 to before
-	// Span. The same n gives the same jobs; an error is a broken invariant, so
-	// whoever makes a Stream tries the first.
+	// Chunk returns chunk n, from 0: jobs in order of submission, from 0 to before Span.
+	// The same n must give the same jobs. An error counts as a broken invariant, so the
+	// maker of a Stream should test the first chunk.
 	Chunk func(n int64) ([]bourse.LocalJob, error)
 }
 
@@ -51,7 +50,7 @@ func (s Stream) From(begun, after bourse.Time) func() (bourse.LocalJob, bool) {
 	}
 }
 
-// chunk returns chunk n on the clock of all of them.
+// chunk returns chunk n on the clock common to all chunks.
 func (s Stream) chunk(n int64) []bourse.LocalJob {
 	jobs, err := s.Chunk(n)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A table is a log whose first line names its columns: what Slurm's sacct prints with
-// --parsable2 (or --parsable), in any choice and order of columns, and the same as
-// Parquet. A field may also have its name in SWF for its column's, as submit_time or
-// "submit time", with numbers as in SWF. Case does not matter.
+// A table is a log with the names of its columns in the first line: the output of Slurm's
+// sacct with --parsable2 (or --parsable), with any choice and order of columns, or the same
+// as Parquet. A column may also have the SWF name of its field, as submit_time or "submit
+// time", with numbers as in SWF. Case does not matter.
 //
-// The clock of the trace begins at its least submit, which the header has as
-// UnixStartTime. A job that was not eligible at its submit (it waited for another job, or
-// for a time) is submitted when it was: until then it waited for nobody's nodes. Steps
-// of jobs and jobs that had not ended are left out.
+// The clock of the trace begins at its earliest submission, which the header has as
+// UnixStartTime. A job that was not eligible when submitted (as it waited for another job,
+// or for a time) counts as submitted when it became eligible, since until then it did not
+// wait for nodes. Steps of jobs, and jobs that had not ended, are left out.
 
 const (
 	maxColumns = 512
@@ -66,7 +66,7 @@ type table struct {
 	zone  *time.Location // of times that say none
 
 	steps, unended int
-	unnumbered     bool // not every job has a number of its own
+	unnumbered     bool // not every job has a unique number
 	numbers        map[int64]bool
 }
 
@@ -121,7 +121,7 @@ func (t *table) cell(names ...string) string {
 	return ""
 }
 
-// parse reads a line, or where it is nil the cells that are there, into a record.
+// parse reads a line, or the present cells if line is nil, into a record.
 func (t *table) parse(r *Record, line []byte) (why string) {
 	if line != nil {
 		t.cells = strings.Split(string(bytes.TrimRight(line, "\r")), "|")
@@ -154,7 +154,7 @@ func (t *table) parse(r *Record, line []byte) (why string) {
 	return ""
 }
 
-// fields reads what has its name in SWF for its column's, and a number.
+// fields reads the columns with the SWF name and number of a field.
 func (t *table) fields(r *Record) string {
 	for f := range r {
 		if f >= int(UserID) && f <= int(PartitionNumber) {
