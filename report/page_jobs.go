@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/report/view"
 )
 
-// documentJobs are the jobs of all VOs, at most so many, and the stories of the first
-// of each by the jobs' ids.
+// documentJobs returns the jobs of all VOs, up to a limit, and the stories of the first of
+// each VO by job id.
 func (r *Report) documentJobs(o documentOptions) ([]view.Job, map[string]*view.Story) {
 	var jobs []view.Job
 	stories := map[string]*view.Story{}
@@ -27,7 +27,7 @@ func (r *Report) documentJobs(o documentOptions) ([]view.Job, map[string]*view.S
 	return jobs, stories
 }
 
-// jobsNote says what is not shown.
+// jobsNote says which jobs are not shown.
 func (r *Report) jobsNote(shown int) string {
 	notes := []string{"The sites' own jobs are in jobs.csv."}
 	all := 0

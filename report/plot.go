@@ -30,8 +30,8 @@ func (f *Plot) WriteCSV(w io.Writer) error {
 	return out.WriteAll(f.Rows)
 }
 
-// pngScale is how many pixels of a PNG stand for one of a figure: 150 to 200 of
-// them to an inch of paper.
+// pngScale is how many pixels of a PNG make up one of a figure: 150 to 200 per inch on
+// paper.
 const pngScale = 2
 
 // Write writes the figure itself, as "svg" or "png".
@@ -151,7 +151,7 @@ func (c *chart) levels(most int, name string) {
 	c.Words("m", draw.Point{X: c.X - 44*pixel, Y: c.Y - 7*pixel}, name)
 }
 
-// ticks are round numbers from low to high, about most of them.
+// ticks returns round numbers from low to high, about most of them.
 func ticks(low, high float64, most int) []float64 {
 	if !(high > low) || math.IsInf(high-low, 0) {
 		return []float64{low}

@@ -52,7 +52,7 @@ func (r *Report) highestAsked() float64 {
 // askedInk is the class of the line.
 const askedInk = "j j5"
 
-// askedLegend names the line where there is one.
+// askedLegend names the line, if there is one.
 func (r *Report) askedLegend(d *draw.Drawing, x, y draw.Px) {
 	d.Line(askedInk, draw.Point{X: x, Y: y - 4*pixel}, draw.Point{X: x + 30*pixel, Y: y - 4*pixel})
 	d.Words("", draw.Point{X: x + 38*pixel, Y: y}, "base price asked")
@@ -66,7 +66,8 @@ func (s *site) askedRows(rows [][]string, until bourse.Time) [][]string {
 	return rows
 }
 
-// curveOf reads the curve of a group from a summary; check has refused what is none.
+// curveOf reads the curve of a group from a summary; invalid ones have already been
+// refused.
 func curveOf(text string) *bourse.PriceCurve {
 	c, _ := bourse.ParsePriceCurve(text)
 	return c

@@ -44,7 +44,7 @@ func (b *vo) frontTitle(one *batch) string {
 	return fmt.Sprintf("%s, cycle %d: what %s could have cost", b.name, one.cycle, count(len(one.jobs), "job"))
 }
 
-// about says what a front of so many points shows.
+// about says what a front with that many points shows.
 func (b *batch) about(points int, exact bool) string {
 	against := b.axis()
 	s := fmt.Sprintf("The combinations of %s that no other beats in cost and %s at once (%s), and the one that was chosen, minimising %s within the limits.",

@@ -64,8 +64,8 @@ func unitPrice(l *history.Leg) float64 {
 	return l.Fare.Total().Float() / hours
 }
 
-// highestPrice is the highest unit price of all legs that were committed, and of what is
-// asked where that changes over time.
+// highestPrice returns the highest unit price of all committed legs, and of asked prices
+// that change over time.
 func (r *Report) highestPrice() float64 {
 	most := r.highestAsked()
 	for _, b := range r.brokers {

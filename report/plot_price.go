@@ -44,8 +44,8 @@ func (r *Report) pricePlot(v shared) Plot {
 	return f
 }
 
-// prices counts the committed legs by their unit prices, in at most about so many
-// columns of one width: those at base price, and those above it.
+// prices counts the committed legs by unit price, in at most about that many columns of
+// equal width: those at base price, and those above it.
 func (r *Report) prices(v shared, columns float64) (width float64, plain, dearer []int) {
 	width = above(max(v.price, 1e-6) / columns)
 	n := int(v.price/width) + 1

@@ -31,8 +31,8 @@ func tickStep(until bourse.Time) bourse.Duration {
 	return s
 }
 
-// tickLabel shows an instant on a ruler whose ticks are step apart: in days
-// where it is one, else by the clock, with the day before it from day 1 on.
+// tickLabel returns the label of an instant on a ruler with ticks step apart: in days if
+// step is whole days, otherwise as a time of day, preceded by the day from day 1 on.
 func tickLabel(t bourse.Time, step bourse.Duration) string {
 	switch {
 	case t == 0:

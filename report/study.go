@@ -107,9 +107,9 @@ func (s *Study) measures() (order []string, rows map[string][]*StudyRow) {
 	return order, rows
 }
 
-// constant reports whether rows are one number that nothing changes, and that no paper has
-// a number or a word beside: there is nothing to see in a figure of them. A study has a
-// figure for each of its claims, also for one that has one row.
+// constant reports whether the rows are a single number that never changes and that no
+// paper gives a value or a word for, so that a plot of them would show nothing. A study
+// plots each of its claims, even one with a single row.
 func (s *Study) constant(rows []*StudyRow) bool {
 	for _, r := range rows {
 		if r.Here != rows[0].Here && (finite(r.Here) || finite(rows[0].Here)) || finite(r.CI95) && r.CI95 != 0 || r.Said != "" {

@@ -120,7 +120,7 @@ func (t *fitted) measure(row table.Row) {
 	}
 }
 
-// SetColumnConfigs leaves the widths to its caller, who knows better.
+// SetColumnConfigs leaves the widths to the caller.
 func (t *fitted) SetColumnConfigs(list []table.ColumnConfig) {
 	t.words, t.columns = nil, nil
 	t.Writer.SetColumnConfigs(list)
@@ -184,7 +184,7 @@ func folded(cell string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Unfitted draws a table as wide as it is.
+// Unfitted renders a table at its full width.
 func Unfitted(t table.Writer) string {
 	if f, ok := t.(*fitted); ok {
 		return f.Writer.Render()

@@ -215,9 +215,9 @@ type Packed struct {
 	Feed   int    `json:"feed,omitempty"` // from 1
 }
 
-// Feeds takes what is packed out of a document, so that a page can hold it after the
-// document and it is read while the page comes. Its fields are left with the numbers of
-// their Feeds, which stand in the order in which a view reads them.
+// Feeds removes the packed data from a document and returns it, so that a page can hold it
+// after the document and it is read while the page loads. The document's fields are left
+// with the numbers of their Feeds, which are in the order in which a view reads them.
 func (d *Document) Feeds() []string {
 	var list []string
 	take := func(p Packed) Packed {

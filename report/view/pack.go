@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// mostExact is the most bars whose times are packed in milliseconds. Those of more are
-// rounded down to seconds, which is what is shown of them. To round down keeps the order
-// of ends and starts: what met still meets, and nothing comes to overlap.
+// mostExact is the most bars packed with times in milliseconds. Beyond it times are rounded
+// down to seconds, which is what is displayed. Rounding down keeps the order of ends and
+// starts: what met still meets, and nothing begins to overlap.
 const mostExact = 100_000
 
 // PackedBars are bars by columns: of each number the low bytes of all bars, then the next
@@ -37,10 +37,9 @@ type parts struct {
 	Extra  []int64 `json:"extra"`
 }
 
-// PackBars packs the bars of each group, in the order of the sites' groups. Names of
-// sites and groups in them are not read; jobs are those of the Document, in its order. The
-// order of the bars becomes that of their starts; legs come before local jobs, more nodes
-// before fewer.
+// PackBars packs the bars of each group, in the order of the sites' groups. It ignores the
+// names of sites and groups in them. jobs are those of the Document, in its order. The bars
+// are sorted by start, then legs before local jobs, then more nodes before fewer.
 func PackBars(rows [][]Bar, jobs []string) (*PackedBars, error) {
 	n, last := 0, int64(0)
 	for _, bars := range rows {

@@ -21,7 +21,7 @@ type jobColumns struct {
 	index map[string]int
 }
 
-// PackJobs packs jobs, none of which is gone.
+// PackJobs packs jobs, none of which may be marked as gone.
 func PackJobs(jobs []Job) (Packed, error) {
 	c := &jobColumns{Words: []string{""}, index: map[string]int{"": 0}}
 	whole := false // whether there is an ID of its own

@@ -57,7 +57,7 @@ const (
 var modules = []string{"words.js", "pack.js", "store.js", "lanes.js", "span.js", "rows.js", "paint.js", "gantt.js",
 	"pointer.js", "table.js", "story.js", "charts.js", "figures.js", "view.js"}
 
-// Style is the stylesheet of a page that stands alone.
+// Style returns the stylesheet of a page that stands alone.
 func Style() string { return read(UPlotStyle) + "\n" + read("view.css") }
 
 // Script is all modules as one script that leaves createView, Span, Feed and uPlot behind.
