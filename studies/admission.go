@@ -62,7 +62,8 @@ type admissionSums struct {
 	submitted, met, slowdown, late, response, longest float64
 }
 
-// newAdmissionOutcome weighs the blocks and makes means of them, nil: all alike.
+// newAdmissionOutcome computes the weighted means of the blocks; with nil all weigh the
+// same.
 func newAdmissionOutcome(blocks []admissionSums, weights []float64) (o admissionOutcome) {
 	var sum admissionSums
 	for i := range blocks {
@@ -97,16 +98,15 @@ type admissionJob struct {
 	block    int // of the workload
 }
 
-// admissionDraw is what is drawn for a job, the same in every setting: both are
+// admissionDraw is what is drawn for a job, the same in every setting. Both values are
 // uniform in [0, 1).
 type admissionDraw struct {
 	class  float64 // urgent if below their share
 	factor float64 // the place of its deadline factor in the distribution
 }
 
-// lastJobs are the last 3000 of a trace: processors are those requested, a
-// runtime of 1 s at least stands for that of a job that never ran, and the
-// runtime for an estimate that is unknown.
+// lastJobs returns the last 3000 jobs of a trace. Processors are those requested. A job
+// that never ran gets a runtime of 1 s, and an unknown estimate is replaced by the runtime.
 func lastJobs(trace *workload.Trace, by Blocks) (list []admissionJob, blocks int, err error) {
 	from := len(trace.Records) - admissionJobs
 	if from < 0 {
@@ -146,9 +146,9 @@ func drawAdmission(n int, seed uint64) []admissionDraw {
 	return list
 }
 
-// deadline is how long after its submit a job should have ended: its runtime
-// times a factor from a normal distribution, drawn again until it is above 1. A
-// place in what is left of the distribution does that in one draw.
+// deadline returns how long after its submission a job should have ended: its runtime times
+// a factor from a normal distribution truncated to values above 1. It needs one draw, as it
+// inverts the truncated distribution.
 func (c *admissionCell) deadline(j *admissionJob, d admissionDraw) bourse.Duration {
 	mean := float64(urgentFactor)
 	if d.class >= float64(c.urgent)/100 {
@@ -160,8 +160,8 @@ func (c *admissionCell) deadline(j *admissionJob, d admissionDraw) bourse.Durati
 	return max(j.run+1, bourse.Duration(math.Ceil(float64(factor*float64(j.run)))))
 }
 
-// job is a job of the trace in a setting. The estimate is the runtime, and of what
-// the trace's estimate is off so much as the setting has it.
+// job returns a job of the trace in a setting. The estimate is the runtime plus the
+// setting's part of the error of the trace's estimate.
 func (c *admissionCell) job(id int64, j *admissionJob, d admissionDraw, zero bourse.Time) (admission.Job, bourse.Time) {
 	submit := zero + (j.submit-zero)*bourse.Time(c.delay)/100
 	return admission.Job{

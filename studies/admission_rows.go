@@ -10,14 +10,13 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// Admission runs the experiment of Yeo and Buyya on a trace (theirs is SDSC SP2)
-// and returns its figures, then what the paper claims of them. The paper shows
-// curves only; the figures to compare with are those of an independent program.
-// All settings draw the same numbers; differences are paired by draw, and the
-// intervals of confidence are over the draws of the deadlines. It is an error if
-// the trace has less than 3000 jobs.
+// Admission runs the experiment of Yeo and Buyya on a trace (theirs is SDSC SP2) and
+// returns its figures, then the paper's claims about them. The paper only has curves; the
+// figures for comparison come from an independent program. All settings draw the same
+// numbers. Differences are paired by draw, and confidence intervals are over the draws of
+// the deadlines. It is an error if the trace has fewer than 3000 jobs.
 //
-// A draw of all settings is some 220 simulations of 5 to 30 ms.
+// One draw of all settings takes some 220 simulations of 5 to 30 ms.
 func Admission(trace *workload.Trace, opt AdmissionOptions) ([]Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
@@ -104,10 +103,10 @@ func (p *admissionPlan) figure(measure, setting string, paper float64, values []
 	p.row(measure, setting, claim, values, func(e estimate) judgement { return beside(e, claim) })
 }
 
-// above judges what is claimed to be above 0.
+// above judges a claim that a value is above 0.
 func above(e estimate) judgement { return exceeds(e, 0) }
 
-// below judges what is claimed to be below 0: its negative is.
+// below0 judges a claim that a value is below 0, by its negative.
 func below0(e estimate) judgement { e.mean = -e.mean; return exceeds(e, 0) }
 
 // equal judges what should be 0 but for so much.
@@ -169,8 +168,7 @@ func (c *admissionCell) words() string {
 	return strings.Join(list, ", ")
 }
 
-// all adds the rows: the paper's curves in its order, what it claims of them, and
-// what it leaves open.
+// all adds the rows: the paper's curves in its order, its claims, and what it leaves open.
 func (p *admissionPlan) all() {
 	p.curves()
 	p.claimOrders()
@@ -180,8 +178,8 @@ func (p *admissionPlan) all() {
 	p.overruns()
 }
 
-// known are figures of an independent program: deadlines met in %, and their
-// slowdown where it is above 0.
+// known are figures of an independent program: deadlines met in %, and the slowdown of
+// those jobs if it is above 0.
 var known = func() map[admissionCell][2]float64 {
 	m := map[admissionCell][2]float64{}
 	put := func(c admissionCell, edf, libra, risk float64, slowdowns ...float64) {
@@ -253,7 +251,7 @@ func (p *admissionPlan) point(c admissionCell) {
 // none is the verdict where nothing is claimed.
 func none(estimate) judgement { return unjudged("no claim") }
 
-// claimOrders: who meets more deadlines than whom (sections 5.1 and 5.2).
+// claimOrders adds which control meets more deadlines than which (sections 5.1 and 5.2).
 func (p *admissionPlan) claimOrders() {
 	edf, libra, risk := admission.EDF, admission.Libra, admission.LibraRisk
 	over := func(c admissionCell, more, less admission.Control, claim string, judge verdict) {
@@ -364,8 +362,9 @@ func (p *admissionPlan) beyond() {
 	}
 }
 
-// overruns: jobs that end late, whom no figure of the paper counts, and the other reading
-// of what a task past its estimate gets, beside the figures of the independent program.
+// overruns adds jobs that end late, which no figure of the paper counts, and the other
+// reading of what a task past its estimate gets, next to the figures of the independent
+// program.
 func (p *admissionPlan) overruns() {
 	t := usual(asTraced)
 	for _, bare := range []bool{false, true} {

@@ -90,11 +90,11 @@ var balanceNames = [balanceFigures]string{
 	"the site that earns most, credits a node", "fairness of incomes, Jain's index", "fairness of local slowdowns, Jain's index",
 }
 
-// LoadBalancing runs the experiment and returns its figures: those of every
-// strategy under fixed and adaptive prices, their differences from random choice
-// and from fixed prices, and those of users who choose for themselves. It is an
-// error if a trace has no jobs. Intervals need at least two runs. A run of every
-// setting takes some three seconds on one processor.
+// LoadBalancing runs the experiment and returns its figures: those of every strategy under
+// fixed and adaptive prices, their differences from random choice and from fixed prices,
+// and those of users who choose for themselves. It is an error if a trace has no jobs.
+// Intervals need at least two runs. A run of every setting takes some three seconds on one
+// processor.
 func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
@@ -137,9 +137,9 @@ func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 	return r.rows(), nil
 }
 
-// balanceScenario is the preset "unequal", or sites of the traces in its place:
-// three at least, the second and third of them with a fifth and two fifths of
-// their jobs doubled.
+// balanceScenario returns the preset "unequal", or one with the sites of the traces: at
+// least three, the second and third of them with a fifth and two fifths of their jobs
+// doubled.
 func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *simulation.Workloads, error) {
 	sc, err := configs.Preset("unequal")
 	if err != nil {
@@ -286,8 +286,8 @@ func deviation(values []float64) float64 {
 	return math.Sqrt(sum / float64(len(values)))
 }
 
-// jain is Jain's index of fairness: 1 where all are alike, 1/n where one has all;
-// 1 where nobody has anything.
+// jain returns Jain's index of fairness: 1 if all values are equal, 1/n if only one is
+// above 0; 1 if none is.
 func jain(values []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, v := range values {

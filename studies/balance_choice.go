@@ -19,8 +19,8 @@ type option struct {
 	base  float64 // price without what is above base
 }
 
-// brings is what an option is worth to the user. For the planner it counts the harm to
-// others in place of what is paid above base.
+// brings returns what an option is worth to the user. For the planner it counts the harm to
+// others instead of the price above base.
 func (m *market) brings(u *chooser, o option, planner bool) float64 {
 	if o.way == leave {
 		return 0
@@ -40,7 +40,7 @@ func (m *market) waiting(u *chooser, start bourse.Time, at int) float64 {
 	return float64(u.delay) / 1000 * m.price[at] * float64(u.Nodes) * start.Sub(u.Submit).Hours()
 }
 
-// serve has a user choose and carries the choice out.
+// serve lets a user choose and carries the choice out.
 func (m *market) serve(u *chooser) {
 	now := u.Submit
 	if m.stay || u.stays {
@@ -113,15 +113,15 @@ func (m *market) options(u *chooser, at int, tell func(option)) {
 	}
 }
 
-// weigh sets the weights of those who wait.
+// weigh sets the weights of waiting jobs.
 func (m *market) weigh(s *backfill.State, of func(*chooser) int64) {
 	for i := range s.Queue {
 		s.Queue[i].Weight = of(&m.users[s.Queue[i].ID-1])
 	}
 }
 
-// join is the planned start of a job that joins a queue, and what the others who
-// wait there lose by it, in node-hours times their delay costs.
+// join returns the planned start of a job that joins a queue, and what the other jobs
+// waiting there lose by it, in node-hours times their delay costs.
 func (m *market) join(s *backfill.State, u *chooser, w way, before []bourse.Time) (start bourse.Time, harm float64) {
 	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Guarantee: bourse.Never}
 	at := len(s.Queue)

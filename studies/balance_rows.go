@@ -94,7 +94,7 @@ func (r *balanceResults) market(regime int, of func(*marketOutcome) float64) []f
 	return values
 }
 
-// markets are the rows of users who choose.
+// markets adds the rows about users who choose.
 func (r *balanceResults) markets() {
 	for _, f := range marketFigures {
 		for i := range regimes[:overstate] {

@@ -133,7 +133,7 @@ func newMarket(r regime) *market {
 	return &market{regime: r, true: pricing.NewBook(), asked: pricing.NewBook()}
 }
 
-// add adds a site with so many nodes.
+// add adds a site with that many nodes.
 func (m *market) add(s *configs.Site, nodes int) {
 	m.span = max(m.span, s.Workload.Days)
 	m.nodes = append(m.nodes, nodes)
@@ -174,9 +174,9 @@ func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed 
 	return m.outcome(), nil
 }
 
-// draw draws what the workload does not have, each purpose from a stream of its own:
-// values of 1 to 16 times the base price, delay costs of 1/16 to 4 with a mean of about
-// 1, deadlines 1.5 to 20 runtimes and an hour after the submit, who lies and who stays.
+// draw draws what the workload lacks, each purpose from its own stream: values of 1 to 16
+// times the base price, delay costs of 1/16 to 4 with a mean of about 1, deadlines of 1.5
+// to 20 runtimes and an hour after the submission, which users lie, and which stay.
 func (m *market) draw(seed uint64) {
 	stream := func(purpose string) *rand.Rand {
 		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "market "+purpose), 0))

@@ -15,15 +15,16 @@ import (
 )
 
 // The experiment on estimates is our own, with a claim of Tsafrir, Etsion and Feitelson
-// (TPDS 2007): that a queue which is planned by the mean of a user's last two runs in
-// place of the users' requests has its jobs wait less, by a quarter with the shortest
-// job overtaking first (EASY++). Each log is replayed whole under each policy, planned by
-// each rule; a job is killed at its request all the same. The intervals are over the
-// weeks of the log, of a short one over its days.
+// (TPDS 2007): jobs wait less in a queue that is planned by the mean of a user's last two
+// runs instead of the users' requests, by a quarter if the shortest job overtakes first
+// (EASY++). Each log is replayed completely under each policy, planned by each rule; a job
+// is still killed at its requested time. The intervals are over the weeks of the log, or
+// over the days of a short one.
 //
-// Beside it stand what the same rules do to the jobs that LibraRisk ends in time, and to
-// the prices of reservations: how near they come to the delays that they pay for. And
-// EASY by fair share, planned by requests: the order that schedulers in use have.
+// Next to that are the effects of the same rules on the jobs that LibraRisk ends in time,
+// and on the prices of reservations: how close these come to the delays that they pay for.
+// Finally there is EASY by fair share, planned by requests, which is the order of
+// schedulers in common use.
 
 // EstimatesTrace is a log of the study.
 type EstimatesTrace struct {

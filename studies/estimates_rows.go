@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
-// all makes the rows, of the workload as it is or as it was drawn again.
+// all makes the rows, of the workload as it is or as redrawn.
 func (e *estimatesStudy) all(r *redraw) (rows []Row) {
 	for t := range e.traces {
 		rows = append(rows, e.waits(t, r)...)
@@ -72,7 +72,7 @@ func (e *estimatesStudy) waits(t int, r *redraw) (rows []Row) {
 	return rows
 }
 
-// draws are the rows of what is drawn beside a log: deadlines and reservations.
+// draws makes the rows of what is drawn in addition to a log: deadlines and reservations.
 func (e *estimatesStudy) draws(t int, r *redraw) (rows []Row) {
 	add := func(measure string, figures func(rule int) []float64) {
 		var base []float64

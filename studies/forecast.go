@@ -14,16 +14,16 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// The experiment on forecasts is our own: how near a forecast that is made when a job
-// is submitted comes to the job's start. A trace is replayed under a policy, with the
-// runs that the log tells: that replay's starts are the truth. The first half of its
-// jobs is the history to learn from; submissions of the second half are forecast by
-// what was known then, which is the queue, the limits, and the history.
+// The experiment on forecasts is our own: how close a forecast made at a job's submission
+// comes to its start. A trace is replayed under a policy with the runs in the log, and the
+// starts of that replay are the truth. The first half of the jobs is the history to learn
+// from. Submissions of the second half are forecast from what was known at the time: the
+// queue, the limits, and the history.
 //
-// Who finds enough nodes free at its submit starts there, and every forecast says so:
-// only submissions that have to wait are drawn, equally many in each of several
-// consecutive parts of the second half. The intervals are over these parts, for jobs
-// that wait in one queue are no independent draws.
+// A job that finds enough nodes free at its submission starts there, and every forecast
+// says so. So only submissions that have to wait are drawn, equally many in each of several
+// consecutive parts of the second half. The intervals are over these parts, since jobs
+// waiting in one queue are not independent draws.
 
 // ForecastTrace is a workload of the study.
 type ForecastTrace struct {
@@ -178,7 +178,7 @@ func (c *forecastCell) replay(submitted func(int, *backfill.State)) (*simulation
 	})
 }
 
-// draw takes so many submissions of each part, in order, all if it has no more.
+// draw takes a number of submissions from each part, in order, or all if there are no more.
 func (c *forecastCell) draw(waiting []int, opt ForecastOptions) [][]int {
 	r := rand.New(rand.NewPCG(simulation.SeedOf(opt.Seed, "forecast submissions "+c.trace.Name+c.policy.String()), 0))
 	parts := make([][]int, opt.Runs)

@@ -11,14 +11,14 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// The experiment on hoarding is our own: what a VO gains whose users book nodes before
-// they know whether they need them, and give up what they do not need before half of
-// the notice has passed, which is free by the schedule of cancellation; who pays for
-// that; and what fee for holding nodes ends it. Two VOs share the sites of the preset
-// default, with half of its jobs each and a budget that binds nobody. One of them books
-// each job when it is needed. The other one does so too, or earlier, or earlier and
-// twice as many of which half are given up. A fee changes no decision, so the settings
-// of one seed differ by what is asked alone.
+// The experiment on hoarding is our own. The users of a VO book nodes before they know
+// whether they need them, and give up unneeded ones before half of the notice has passed,
+// which the cancellation schedule allows free of charge. What does the VO gain, who pays
+// for it, and what fee for holding nodes stops it? Two VOs share the sites of the preset
+// default, with half of its jobs each and a budget that never limits them. One of them
+// books each job when it is needed. The other does the same, or books earlier, or books
+// earlier and twice as many, giving up half. A fee changes no decision, so the settings of
+// one seed differ only in what is charged.
 
 // HoardingOptions say how much of the experiment is run.
 type HoardingOptions struct {

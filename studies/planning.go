@@ -38,8 +38,8 @@ type planner struct {
 // firstOnes takes each job's first alternative: what the others must beat.
 const firstOnes = "first alternatives"
 
-// planners run at the base point; the first mainPlanners of them everywhere, the
-// first tracePlanners where traces are, which take long.
+// planners run at the base point; the first mainPlanners of them everywhere, and the first
+// tracePlanners on traces, which take long.
 var planners = []planner{
 	{name: firstOnes, goal: "finish", alternatives: 1},
 	{name: "value", goal: "value"},
@@ -134,8 +134,8 @@ func (g *scene) cells() []planningCell {
 	return list
 }
 
-// runs is how many seeds a scenario gets: of --runs a share, two at least where
-// there is to be an interval.
+// runs returns how many seeds a scenario gets: a share of --runs, but at least two if there
+// should be an interval.
 func (g *scene) runs(all int) int { return max(min(all, 2), all/g.seeds) }
 
 // planningWorld is a scenario of the study with the outcomes of its settings.

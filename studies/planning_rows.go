@@ -104,8 +104,8 @@ const (
 	equalLoss = "the same"
 )
 
-// claims are the rows of what the planner promises of its own settings: more
-// alternatives, or patience, make no outcome worse.
+// claims adds the rows on the planner's promise about its settings: more alternatives, or
+// patience, make no outcome worse.
 func (w *planningWorld) claims(add func(measure, setting, claim string, s sample, j judgement)) {
 	for _, c := range []struct{ setting, than string }{
 		{"value, 20 alternatives", "value, 1 alternative"}, {"value, 20 alternatives", "value"}, {"value", "value, patience 0"},

@@ -35,8 +35,8 @@ func NewPricingTrace(name string, nodes int, t *workload.Trace) PricingTrace {
 	return PricingTrace{name, nodes, jobs}
 }
 
-// GeneratedPricingTrace stands in for the traces: jobs by Lublin's model at 70 %
-// of 128 processors.
+// GeneratedPricingTrace replaces the traces by jobs of Lublin's model at 70 % of 128
+// processors.
 func GeneratedPricingTrace(seed uint64) (PricingTrace, error) {
 	const nodes = 128
 	jobs, err := workload.Lublin{Nodes: nodes, Load: 0.7, Seed: simulation.SeedOf(seed, "adaptive-pricing")}.Until(pricingSpan)
@@ -76,9 +76,9 @@ func tenth(copies, alpha int) pricingCell {
 	return pricingCell{copies: copies, share: 10, alpha: alpha, policy: backfill.EASY}
 }
 
-// seeds is how many seeds a run of the setting has: where every reservation draws
-// an alpha too, one that is near 0 meets a long queue now and then, and the mean
-// price takes more of them to tell two policies apart.
+// seeds returns how many seeds a run of the setting has. If every reservation also draws an
+// alpha, one near 0 meets a long queue now and then, so more seeds are needed to tell the
+// mean prices of two policies apart.
 func (c *pricingCell) seeds(runs int) int {
 	if c.alpha < 0 && runs >= 10 {
 		return 3
@@ -147,7 +147,7 @@ type pricingRun struct {
 	seed  uint64
 }
 
-// jobs are those of a setting with who is drawn, and who lies.
+// jobs returns the jobs of a setting, with which of them are drawn and which lie.
 func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars []bool, err error) {
 	if jobs, err = simulation.CopyJobs(r.trace.Jobs, float64(c.copies)/100, r.seed); err != nil {
 		return nil, nil, nil, err
@@ -258,8 +258,8 @@ func dearest(rhos []float64) (least [len(dearestShares)]float64) {
 	return least
 }
 
-// lying is what the waits of those who lie cost them at the true delay cost, and
-// what reservations would refund them, in SU a job.
+// lying returns what the waits of lying users cost them at their true delay cost, and what
+// reservations would refund them, in SU per job.
 func (r *pricingRun) lying(c *pricingCell, result *simulation.Replay, liars []bool, blocks []pricingSums) (harm, refund float64) {
 	n := 0.0
 	for i := range result.Outcomes {
@@ -307,12 +307,12 @@ type pricingPiece struct {
 // samplePart is how many reservations are left out in a piece of work.
 const samplePart = 10
 
-// AdaptivePricing runs the experiments of Singh, Kesselman and Deelman on each of
-// the traces and returns their figures beside the paper's, then what it leaves
-// out. All settings of a run draw the same copies, reservations and preferences;
-// differences are paired by run, and intervals are over runs; from 10 runs on
-// settings with a random alpha have three times as many. It is an error if a
-// trace has no jobs, or demand so far above capacity that 2000 jobs wait.
+// AdaptivePricing runs the experiments of Singh, Kesselman and Deelman on each of the
+// traces and returns their figures next to the paper's, then what it leaves out. All
+// settings of a run draw the same copies, reservations and preferences. Differences are
+// paired by run, and intervals are over runs; from 10 runs on, settings with a random alpha
+// have three times as many. It is an error if a trace has no jobs, or if demand exceeds
+// capacity so far that 2000 jobs wait.
 //
 // A run of SP2 and CTC takes about five seconds on two processors.
 func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {

@@ -36,7 +36,7 @@ type pricingSums struct {
 	rhos             []float64 // where the dearest are shown
 }
 
-// total is a sum and what it is of.
+// total is a sum and the number of its terms.
 type total struct{ sum, n float64 }
 
 func (t *total) add(v float64) { t.sum += v; t.n++ }

@@ -104,7 +104,7 @@ func judge(list []measuredDelay) quoteOutcome {
 	return o
 }
 
-// correlation is Pearson's coefficient; 0 where one of them does not vary.
+// correlation returns Pearson's coefficient; 0 if one of the two is constant.
 func correlation(a, b []float64) float64 {
 	if r := stat.Correlation(a, b, nil); !math.IsNaN(r) {
 		return r

@@ -113,7 +113,7 @@ func more(a, b []float64) judgement {
 	return exceeds(difference(a, b).estimate, of)
 }
 
-// compared words a figure beside another of the same runs, of which the paper says
+// compared words a figure next to another of the same runs about which the paper says
 // nothing.
 func compared(a, b []float64, other string) judgement { return than(difference(a, b).estimate, other) }
 
@@ -210,8 +210,8 @@ func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, ju
 	return Claim{}, compared(reserved, other, "best effort")
 }
 
-// crossing is, by run, the alpha at which the wait of reservations comes to exceed
-// that of best effort for the first time, between tenths by straight line.
+// crossing returns, by run, the lowest alpha at which the wait of reservations exceeds that
+// of best effort, interpolated linearly between tenths.
 func (p *pricingPlan) crossing() []float64 {
 	var gaps [11][]float64
 	for alpha := range gaps {
@@ -262,7 +262,7 @@ func (p *pricingPlan) priority() {
 		p.row("wait in the high-priority queue, h", queue.String(), Claim{}, b, unjudged(measured))
 		claim, verdict := Words("the queue is faster"), more(a, b)
 		if exact {
-			// About equal: the two differ by less than a tenth of what best effort waits.
+			// About equal: the two differ by less than a tenth of the wait of best effort.
 			waits, _ := interval(p.of(book, local))
 			claim, verdict = Words("about equal"), within(difference(a, b).estimate, waits/10)
 			p.row("wait of reservations, h", book.String(), Claim{}, a, unjudged(measured))
@@ -320,8 +320,8 @@ func (p *pricingPlan) forecasts() {
 // accurate is the correlation from which on forecasts count as accurate.
 const accurate = 0.95
 
-// ratio adds a row of the ratio of two means in percent, of which the paper says
-// nothing, beside 100.
+// ratio adds a row with the ratio of two means in percent, about which the paper says
+// nothing, compared with 100.
 func (p *pricingPlan) ratio(measure, setting string, a, b []float64) {
 	r := quotient(a, b).times(100)
 	p.sample(measure, setting, Claim{}, r, worded(r.plus(-100).estimate, "more than charged", "less than charged"))

@@ -13,11 +13,12 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A study that redraws seeds on one trace says how its figures scatter with what is drawn, not
-// how they would with another month of the same machine. The second interval of a row does:
-// by a block bootstrap, blocks of the trace's jobs, and runs, are drawn with replacement, and the row is computed
-// again of what came of those jobs. All rows of a resample draw the same blocks and the same runs.
-// The replays themselves are not run again, so that a block keeps the queue that it met.
+// A study that redraws seeds on one trace shows how its figures vary with what is drawn,
+// not how they would vary with another month of the same machine. The second interval of a
+// row does that. In a block bootstrap, blocks of the trace's jobs, and runs, are drawn with
+// replacement, and the row is computed again from the results of those jobs. All rows of a
+// resample draw the same blocks and the same runs. The replays themselves are not repeated,
+// so a block keeps the queue that it met.
 
 // Blocks say what part of a trace is drawn together.
 type Blocks uint8
@@ -51,7 +52,7 @@ type cutter struct {
 
 const week = 7 * bourse.Day
 
-// newCutter cuts what is submitted between two instants.
+// newCutter cuts what is submitted between two instants into blocks.
 func newCutter(by Blocks, first, last bourse.Time) *cutter {
 	return newCutterOf(week, by, first, last)
 }
@@ -74,7 +75,7 @@ func (c *cutter) block(submit bourse.Time, user int64) int {
 	return i
 }
 
-// blocks is how many there are among the jobs so far.
+// blocks returns the number of blocks among the jobs so far.
 func (c *cutter) blocks() int {
 	if c.by == ByWeeks {
 		return c.weeks
@@ -94,7 +95,7 @@ type redraw struct {
 	seed    uint64      // of the runs drawn
 }
 
-// units draws as many of n runs with replacement, the same for everybody that has n.
+// units draws n of n runs with replacement, the same for every caller with that n.
 func (r *redraw) units(n int) []int {
 	rng := rand.New(rand.NewPCG(r.seed, uint64(n)))
 	list := make([]int, n)

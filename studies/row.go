@@ -19,8 +19,8 @@ type Row struct {
 	Over    string  `json:"over"` // what such a unit is: a seed, a draw, an interval of the trace
 
 	// The half-width of the interval that covers the workload too, by resampling Blocks
-	// blocks of it; 0 where the units are of the workload themselves, or it is drawn anew
-	// by each.
+	// blocks of it; 0 if the units are parts of the workload themselves, or each draws a
+	// new workload.
 	Workload float64 `json:"ci95Workload,omitempty"`
 	Blocks   int     `json:"blocks,omitempty"`
 
@@ -48,8 +48,8 @@ type Claim struct {
 // Figure is a claim that is a number, in the paper's unit.
 func Figure(v float64) Claim { return Claim{number: v, known: true} }
 
-// FigureOf is a figure that is the mean of so many units as ours are, drawn by the paper
-// for itself: it has a sampling error of its own.
+// FigureOf returns a figure that the paper computed as the mean of its own sample of units
+// like ours, so that it has a sampling error of its own.
 func FigureOf(v, units float64) Claim { return Claim{number: v, known: true, units: units} }
 
 // Words is a claim that is none.
@@ -58,7 +58,7 @@ func Words(s string) Claim { return Claim{words: s} }
 // Number is the figure claimed; ok is false where the claim is in words.
 func (c Claim) Number() (v float64, ok bool) { return c.number, c.known }
 
-// String shows the claim for people, "" where there is none.
+// String returns the claim for display, "" if there is none.
 func (c Claim) String() string {
 	if c.known {
 		return strconv.FormatFloat(c.number, 'f', -1, 64)

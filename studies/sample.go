@@ -8,9 +8,10 @@ type estimate struct {
 	units      int // independent values that the interval is over
 }
 
-// sample is a figure with what it was computed of: the mean and the interval of its
-// values are the figure's, so that a reader can compute both again. The values of a ratio
-// of means are its linear approximation, unit by unit; what is divided is kept too.
+// sample is a figure and the values from which it was computed. The mean and the interval
+// of its values are those of the figure, so that a reader can recompute both. The values of
+// a ratio of means are its linear approximation, unit by unit; its numerators and
+// denominators are kept too.
 type sample struct {
 	estimate
 	values  []float64
@@ -56,7 +57,8 @@ func quotient(a, b []float64) sample {
 	return s
 }
 
-// times and plus move the figure with its values; what is divided stays as it was.
+// times and plus change the figure together with its values. Numerators and denominators
+// stay as they were.
 func (s sample) times(k float64) sample {
 	s.mean, s.half = s.mean*k, math.Abs(s.half*k)
 	s.values = each(s.values, func(v float64) float64 { return v * k })
@@ -79,8 +81,8 @@ func each(values []float64, do func(float64) float64) []float64 {
 	return list
 }
 
-// smallest is the least figure that is told from 0: what is below it is what floats
-// leave of a difference of equals.
+// smallest is the least figure distinguished from 0. Anything below is rounding error in a
+// difference of equal values.
 const smallest = 1e-9
 
 // tidy has such a figure be 0.

@@ -54,8 +54,7 @@ type slaOutcome struct {
 	phi      float64 // mean |phi| of the alternatives taken over the threshold
 }
 
-// slaJob is a job of the trace with all that is drawn for it, the same in every
-// setting.
+// slaJob is a job of the trace with everything drawn for it, the same in every setting.
 type slaJob struct {
 	submit   bourse.Duration // from the interval's start, at frequency 1
 	size     sla.Size
@@ -67,8 +66,8 @@ type slaJob struct {
 	willing  bool        // to be shifted
 }
 
-// intervals cuts jobs into intervals of 15 days from the first submit on; what
-// is left at the end is no interval.
+// slaIntervals cuts jobs into intervals of 15 days from the first submission on. An
+// incomplete one at the end is dropped.
 func slaIntervals(jobs []bourse.LocalJob) [][]bourse.LocalJob {
 	if len(jobs) == 0 {
 		return nil
@@ -197,8 +196,8 @@ func runSLA(c *slaCell, jobs []slaJob, keys func() int64) slaOutcome {
 	return r.out
 }
 
-// submit asks for the job, else takes the nearest alternative, else lets an
-// owner be shifted, as the setting has it.
+// submit asks for the job's window; otherwise, as the setting allows, it takes the nearest
+// alternative or has an owner shifted.
 func (r *slaRun) submit(a sla.SLA) (sla.Promise, bool) {
 	p, why := r.s.Submit(a)
 	if !why.Refused() {

@@ -76,7 +76,7 @@ func (p *slaPlan) gain(measure, setting, claim string, a, b []float64) {
 	p.row(measure, setting, Words(claim), difference(a, b), more(a, b))
 }
 
-// open adds a row of a figure of which the paper says nothing, compared with 0.
+// open adds a row with a figure about which the paper says nothing, compared with 0.
 func (p *slaPlan) open(measure, setting string, s sample) {
 	p.row(measure, setting, Claim{}, s, sign(s.estimate))
 }
@@ -234,8 +234,8 @@ func (p *slaPlan) fixing() {
 	}
 }
 
-// alternatives: figures 5 and 6. All windows are rigid; who is refused takes the
-// nearest alternative.
+// alternatives adds figures 5 and 6. All windows are rigid; a refused job takes the nearest
+// alternative.
 func (p *slaPlan) alternatives() {
 	const f = 125
 	for _, mode := range []struct {

@@ -11,10 +11,9 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// The experiment of Toporkov et al. (section 5): scheduling cycles drawn anew,
-// each a list of slots and a batch of jobs. A cycle counts iff ALP and AMP both
-// give every job an alternative; figures are means over the counted cycles of
-// (value / jobs of the batch).
+// The experiment of Toporkov et al. (section 5): newly drawn scheduling cycles, each with a
+// list of slots and a batch of jobs. A cycle counts iff both ALP and AMP give every job an
+// alternative. Figures are means over the counted cycles of (value / jobs of the batch).
 const (
 	slotCycles = 25_000 // of a run
 	slotBlocks = 10     // streams that a run's cycles are drawn from
@@ -107,7 +106,7 @@ func newSlotWorker() *slotWorker {
 	return d
 }
 
-// run draws and does so many cycles.
+// run draws and processes that many cycles.
 func (d *slotWorker) run(rng *rand.Rand, cycles int) (b slotBlock) {
 	for cycle := range cycles {
 		d.c.Draw(rng)
@@ -127,7 +126,7 @@ func (d *slotWorker) batch(a search.Algorithm) (windows [][]bourse.Window, compl
 	return windows, complete
 }
 
-// reset makes the list anew.
+// reset makes the list again.
 func (d *slotWorker) reset(slots []bourse.Slot) {
 	if err := d.list.ResetNamed(d.c.Nodes, slots); err != nil {
 		panic(fmt.Sprintf("studies: a drawn list of slots is wrong: %v", err))
@@ -203,7 +202,7 @@ func SlotSearch(opt SlotSearchOptions) ([]Row, error) {
 	return slotRows(slotSearch(opt, slotCycles/slotBlocks)), nil
 }
 
-// slotSearch does the blocks of all runs, of so many cycles each.
+// slotSearch processes the blocks of all runs, each with that many cycles.
 func slotSearch(opt SlotSearchOptions, cycles int) []slotBlock {
 	return collect(opt.Runs*slotBlocks, func() func(int) slotBlock {
 		d := newSlotWorker()

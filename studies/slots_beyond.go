@@ -169,10 +169,10 @@ type suitedSlot struct {
 	cost          bourse.Credits
 }
 
-// of returns the windows within the job's budget that none beats in time and
-// cost, the quickest first. At each start the slots are added in order of runtime
-// while the N cheapest of them are kept: each step is the cheapest window no
-// longer than that. It costs the square of the slots times N.
+// of returns the windows within the job's budget that no other beats in both time and cost,
+// the quickest first. At each start it adds the slots in order of runtime and keeps the N
+// cheapest of them: each step gives the cheapest window that is no longer. It costs the
+// square of the number of slots times N.
 func (b *boundary) of(slots []bourse.Slot, r *bourse.Request) []selection.Alternative {
 	b.suited, b.windows = b.suited[:0], b.windows[:0]
 	for _, s := range slots {

@@ -94,8 +94,8 @@ func (t *slotTable) minCost() {
 	t.printed("AMP's time below ALP's, %", "min C", 15, t.gain(cheapTime+amp, cheapTime+alp))
 }
 
-// deep adds a figure of every tenth cycle, of which the paper says nothing; its
-// verdict compares it with another.
+// deep adds a figure of every tenth cycle about which the paper says nothing; its verdict
+// compares it with another.
 func (t *slotTable) deep(measure, setting string, f, beside slotFigure) {
 	t.row(measure, setting, Claim{}, t.mean(f, deepCounted), versus(t.gain(f, beside).estimate))
 }

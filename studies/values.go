@@ -9,7 +9,8 @@ import (
 // ValuesHeader are the columns of WriteValues.
 var ValuesHeader = []string{"row", "over", "unit", "value", "numerator", "denominator"}
 
-// ResampleUnit is what stands under "over" where a value is the row's figure with a workload drawn again.
+// ResampleUnit is the entry under "over" if a value is the row's figure with a redrawn
+// workload.
 const ResampleUnit = "resample"
 
 // WriteValues writes what the rows were computed of as CSV: for each row, by its number from 1

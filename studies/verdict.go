@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Verdicts of a row. Which is given when is in this file and nowhere else; VerdictRules
-// says it to readers. A study may use words of its own for a difference that nobody
-// has claimed ("less", "above 0"), by the same interval.
+// The verdicts of a row. Only this file decides which one a row gets; VerdictRules explains
+// that to readers. For a difference that no paper has claimed, a study may use its own
+// words ("less", "above 0") by the same interval.
 const (
 	Agrees    = "agrees"
 	Differs   = "differs"
@@ -25,7 +25,7 @@ const equivalence = 0.05
 // there is no difference.
 const chance = 0.05
 
-// VerdictRules are the rules by which rows have their verdicts, a line each.
+// VerdictRules are the rules for verdicts, one per line.
 var VerdictRules = []string{
 	"A printed figure: differs if it lies outside the interval of the difference, which holds our interval, the sampling error of " +
 		"the paper's own run where it can be computed, and its rounding; agrees if it lies inside and the interval is within 5 % of the figure; else undecided.",
@@ -42,7 +42,7 @@ type judgement struct {
 	beyond  bool // it is
 }
 
-// unjudged is a row that stands for itself, or beside a row that has the verdict on both.
+// unjudged is for a row that needs no verdict, or whose neighbour has the verdict on both.
 func unjudged(word string) judgement { return judgement{verdict: word} }
 
 // measured is the verdict on a figure by itself.
@@ -68,7 +68,7 @@ func beside(e estimate, paper Claim) judgement {
 	return j
 }
 
-// rounding is half a unit of the last digit of a figure as it is printed.
+// rounding returns half a unit of the last printed digit of a figure.
 func rounding(v float64) float64 {
 	text := strconv.FormatFloat(v, 'f', -1, 64)
 	_, decimals, _ := strings.Cut(text, ".")
@@ -78,8 +78,9 @@ func rounding(v float64) float64 {
 	return 0.5 * math.Pow10(-len(decimals))
 }
 
-// sampling is the half-width of the interval of the paper's own figure: that of the mean
-// of so many units as the paper ran, which scatter as ours do. 0 if it is not known.
+// sampling returns the half-width of the interval of the paper's own figure: that of a mean
+// over as many units as the paper ran, with the same variance as ours. 0 if their number is
+// not known.
 func (c Claim) sampling(e estimate) float64 {
 	if c.units == 0 {
 		return 0
@@ -124,7 +125,7 @@ func within(e estimate, margin float64) judgement { return between(e, -margin, m
 // atLeast judges the claim that a figure is not below a bound.
 func atLeast(e estimate, low float64) judgement { return between(e, low, math.Inf(1)) }
 
-// worded judges a difference that nobody has claimed, in these words.
+// worded judges, in the given words, a difference that no paper has claimed.
 func worded(e estimate, more, less string) judgement {
 	if e.units < 2 {
 		return unjudged(Undecided)
@@ -141,7 +142,7 @@ func worded(e estimate, more, less string) judgement {
 // sign judges a figure that is compared with 0.
 func sign(e estimate) judgement { return worded(e, "above 0", "below 0") }
 
-// than words a figure beside another of the same units, of which the paper says nothing.
+// than words a figure next to another of the same units about which the paper says nothing.
 func than(e estimate, other string) judgement {
 	j := worded(e, "higher", "lower")
 	if e.mean == 0 && e.half == 0 {
