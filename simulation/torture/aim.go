@@ -13,7 +13,7 @@ import (
 // they are too rare to be struck.
 const CrashAimed sim.Kind = "crash-aimed"
 
-// moment is what has just happened when an aimed crash strikes.
+// moment reports whether the event has just happened at which an aimed crash strikes.
 type moment func(x *behindSite, s *sim.Step) bool
 
 // moments are those that crashes are aimed at.
@@ -42,8 +42,8 @@ func lockMoves(s *sim.Step, to bourse.LockState) bool {
 	})
 }
 
-// aimed has the crashes strike that were aimed at what has just happened: the process
-// dies around its next sync, or at once.
+// aimed triggers the crashes that were aimed at what has just happened: the process dies
+// around its next sync, or at once.
 func (b *behind) aimed(s *sim.Step) {
 	w := b.c.w
 	if len(w.aims) == 0 {

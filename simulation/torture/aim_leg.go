@@ -10,19 +10,19 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// LegAimed is trouble that waits until a leg has come to some state at a site, and then
-// strikes those whom it concerns. What a transaction does between its steps takes a tenth
-// of a second, and two hours of faults hardly ever hit it.
+// LegAimed is a fault that waits until a leg has reached some state at a site, and then
+// strikes the processes involved. What a transaction does between its steps takes a tenth
+// of a second, which two hours of other faults hardly ever hit.
 const LegAimed sim.Kind = "leg-aimed"
 
-// aimedLegs is how many of them a run has.
+// aimedLegs is how many of these faults a run has.
 const aimedLegs = 8
 
 // aimedStates are the states that are waited for; a leg that is restored counts as such,
 // too.
 var aimedStates = []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Prepared, bourse.Confirmed, bourse.Running}
 
-// ofMove, as the Share of such a fault, has it wait for a leg that is about to take the place of
+// ofMove, as the Share of such a fault, makes it wait for a leg that is about to replace
 // another one.
 const ofMove = 1
 
@@ -68,8 +68,9 @@ func (c *checker) aimedLegs(s *sim.Step) {
 	}
 }
 
-// strikeAtLeg has the nodes of a leg fail, its site or its broker die, the two be cut off
-// from each other, or a step come that is not due. A broker that replicas hold is left alone: they have faults of their own.
+// strikeAtLeg makes the nodes of a leg fail, its site or its broker die, cuts the two off
+// from each other, or sends a step that is not due. It leaves a replicated broker alone,
+// which has faults of its own.
 func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
 	broker := brokerID(leg.Leg.Tx.Broker)
 	x := sim.Fault{Kind: sim.Partition, At: w.Now(), Host: f.Host, Peer: broker, For: bourse.Duration(f.Size), Salt: f.Salt}
@@ -98,9 +99,9 @@ func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
 	w.Strike(x)
 }
 
-// misstep has steps come in the broker's name that its leg does not allow: a Release of
-// what is not confirmed, a Cancel of what is, and a Prepare of a leg that there never was,
-// in this life and the one before.
+// misstep sends, in the broker's name, steps that its leg does not allow: a Release of what
+// is not confirmed, a Cancel of what is, and a Prepare of a leg that never existed, in this
+// life and the one before.
 func (w *world) misstep(site agents.ID, leg bourse.LegMoved) {
 	id := leg.Leg
 	say := func(m agents.Message) { w.Inject(w.Now(), brokerID(id.Tx.Broker), site, m) }

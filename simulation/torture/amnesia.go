@@ -7,8 +7,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// amnesia exempts the legs that an agent says were forgotten, and holds it to
-// that: somebody must have lost something, or lied.
+// amnesia exempts the legs that an agent says were forgotten, and checks that claim: some
+// process must have lost something, or lied.
 func (c *checker) amnesia(id agents.ID, f bourse.Amnesia) error {
 	for _, leg := range f.Legs {
 		c.exempt[leg], c.named[leg] = true, true

@@ -22,8 +22,8 @@ type spied struct {
 // maxSpied bounds what it remembers of a site.
 const maxSpied = 64
 
-// assert has the broker of a fault say, beside a step of a leg, what that leg or one
-// that never was is to have been. It reports whether it did.
+// assert makes the broker of a fault claim, next to a step of a leg, what that leg, or one
+// that never existed, was supposed to be. It reports whether it did.
 func (w *world) assert(f sim.Fault, draw uint64, from, to agents.ID, m agents.Message) bool {
 	if from != f.Host {
 		w.spied.hear(from, m)
@@ -92,8 +92,8 @@ func (x *spied) hear(site agents.ID, m agents.Message) {
 	x.sold[site] = list[max(0, len(list)-maxSpied):]
 }
 
-// invented is a leg that no site ever had: all its nodes for nothing, or more given
-// back than was ever paid, with a proof that somebody has thought up.
+// invented returns a leg that no site ever had: all nodes of the site for nothing, or a
+// refund above what was ever paid, with a made-up proof.
 func invented(near bourse.LegID, draw uint64) agents.ListedLeg {
 	a := agents.ListedLeg{Leg: near, Job: "mine", State: bourse.Confirmed, Version: 1,
 		What: bourse.Leg{Group: "g1", Nodes: 4, Start: start.Add(storm + 5*bourse.Minute), End: start.Add(storm + bourse.Hour)}}
@@ -152,7 +152,7 @@ func (c *checker) restored(site agents.ID, f bourse.LegRestored) error {
 	return nil
 }
 
-// lostKey is a leg of which a site has lost what it had recorded.
+// lostKey is a leg whose record a site has lost.
 type lostKey struct {
 	site agents.ID
 	leg  bourse.LegID

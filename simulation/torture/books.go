@@ -12,9 +12,8 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// books is what a site's record says about money: of each broker, what is
-// pending and what is posted, net of what was given back. It is kept apart from
-// bourse.Ledger on purpose; see mirror.go.
+// books is what a site's record says about money: for each broker, what is pending and what
+// is posted, net of refunds. It deliberately does not use bourse.Ledger; see mirror.go.
 type books struct {
 	pending map[string]bourse.Credits
 	posted  map[string]bourse.Credits
@@ -25,8 +24,8 @@ func newBooks() books {
 	return books{map[string]bourse.Credits{}, map[string]bourse.Credits{}, map[string]bool{}}
 }
 
-// move follows a leg's money: pending while it is held or prepared, posted with
-// Confirmed, void when it never is; what is given back is a posting of its own.
+// move follows a leg's money: pending while the leg is held or prepared, posted with
+// Confirmed, void if it never is. A refund is a posting of its own.
 func (b *books) move(was bourse.LegState, f bourse.LegMoved) {
 	name := f.Leg.Tx.Broker
 	waiting := was == bourse.Held || was == bourse.Prepared
@@ -101,8 +100,8 @@ func (p *payments) add(site string, id bourse.LegID, amount bourse.Credits) {
 	p.sites[site] += amount
 }
 
-// pays takes what a leg costs, what comes back of it, and what it has cost after all where it was
-// given up with its site.
+// pays records what a leg costs, what is refunded, and its final cost if it was given up
+// with its site.
 func (m *mirror) pays(f agents.Fact) {
 	site := func(id bourse.LegID) string {
 		if t := m.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Sites) {
@@ -295,9 +294,9 @@ type lockKey struct {
 	leg     bourse.LegID
 }
 
-// clustersAtRest compares, once the world has come to rest, what clusters keep
-// with what their sites have on record; and holds that work starts and ends, and
-// that what became of a leg was noted by its broker.
+// clustersAtRest compares, once the world is at rest, what clusters keep with what their
+// sites have on record. It also checks that work starts and ends, and that brokers have
+// acknowledged what became of their legs.
 func (c *checker) clustersAtRest(before bourse.Time) error {
 	for i := range c.w.sites {
 		s := &c.w.sites[i].config

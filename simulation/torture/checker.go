@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/history/invariant"
 )
 
-// checker holds a world against the invariants, from outside. It is told of
-// every step and of every new life.
+// checker checks a world against the invariants from outside. It sees every step and every
+// new life.
 type checker struct {
 	w        *world
 	procs    map[int]*mirror
@@ -53,7 +53,7 @@ type checker struct {
 	leaderships int
 }
 
-// txTruth is what is true of a transaction, whoever has forgotten it.
+// txTruth is the truth about a transaction, whoever has forgotten it.
 type txTruth struct {
 	begun  bourse.TxBegun
 	by     [2]uint64 // process and life
@@ -62,7 +62,7 @@ type txTruth struct {
 	exempt bool
 }
 
-// legTruth is what is true of a leg, whoever has forgotten it.
+// legTruth is the truth about a leg, whoever has forgotten it.
 type legTruth struct {
 	fare      bourse.Fare // that Held named
 	confirmed bool        // at any time

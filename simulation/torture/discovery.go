@@ -11,9 +11,9 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// Discovery is what gossip tells a broker of sites: late, again, too early or what is not so.
-// Size says which of rumours it is. In half of the worlds there is any; there, a broker hears of
-// all sites whenever a life of it begins, as from its runtime.
+// Discovery is what gossip tells a broker about sites: late, repeatedly, too early or
+// falsely. Size says which of these rumours it is. Half of the worlds have some. In those
+// worlds, a broker's runtime tells it about all sites whenever a life of it begins.
 const Discovery sim.Kind = "discovery"
 
 // The rumours.
@@ -28,7 +28,7 @@ const (
 	rumours
 )
 
-// rumoured is how many of them a run has, beside sites that join late.
+// rumoured is how many rumours a run has, in addition to sites that join late.
 const rumoured = 8
 
 // discoveryFaults draws the rumours of a seed, from a stream of its own.
@@ -54,8 +54,8 @@ func discovers(faults []sim.Fault) bool {
 	return slices.ContainsFunc(faults, func(f sim.Fault) bool { return f.Kind == Discovery })
 }
 
-// discoveryID is who tells brokers of sites: a part of their runtimes, so that no fault of the
-// network comes between.
+// discoveryID is the sender of news about sites. It is a part of the brokers' runtimes, so
+// no network fault affects it.
 const discoveryID agents.ID = "discovery:all"
 
 // rumour is what it is to tell a broker.
@@ -100,8 +100,8 @@ func knows(faults []sim.Fault, broker, site agents.ID) bool {
 	})
 }
 
-// tellTruth has a broker told of all sites that have come, and later of the one that it may
-// know and that there is not.
+// tellTruth tells a broker about all sites that have come, and later about one that does
+// not exist, if the broker may know of it.
 func (w *world) tellTruth(broker agents.ID, at bourse.Time) {
 	for _, name := range siteNames {
 		late := slices.IndexFunc(w.faults, func(f sim.Fault) bool {
@@ -114,14 +114,14 @@ func (w *world) tellTruth(broker agents.ID, at bourse.Time) {
 	w.tell(at.Add(following), broker, agents.SiteLeft{Site: ghostID})
 }
 
-// tell has a broker told of a site, and again: by hearsay things come more than once.
+// tell tells a broker about a site, more than once, as gossip does.
 func (w *world) tell(at bourse.Time, broker agents.ID, m agents.Message) {
 	for _, later := range []bourse.Duration{0, 20 * bourse.Second} {
 		w.Post(at.Add(later), discoveryID, rumour{broker, m})
 	}
 }
 
-// hearsay has a rumour spread.
+// hearsay spreads a rumour.
 func (w *world) hearsay(f sim.Fault) {
 	end := w.Now().Add(f.For)
 	say := func(at bourse.Time, m agents.Message) { w.tell(at, f.Host, m) }
@@ -153,8 +153,8 @@ func (w *world) hearsay(f sim.Fault) {
 	}
 }
 
-// healDiscovery has brokers told what is so. A site that has falsely left stays away where its
-// rumour says no more.
+// healDiscovery tells brokers the truth. A site that has falsely left stays away if its
+// rumour is not corrected.
 func (w *world) healDiscovery() {
 	if !discovers(w.faults) {
 		return

@@ -93,7 +93,8 @@ func (c *checker) narrow() {
 	}
 }
 
-// unnamed is for how long after a loss a leg may not be named by who cannot know of the loss yet.
+// unnamed is how long after a loss a leg need not be named by agents that cannot know of
+// the loss yet.
 const unnamed = 10 * bourse.Minute
 
 // parted exempts what the twin that is gone has recorded since they were one.

@@ -89,9 +89,8 @@ func mortal(seed uint64) bool {
 	return seed%10 == 9 || die
 }
 
-// machineFaults draws what goes wrong with the machines of sites whose clusters
-// live there too: deaths of clusters, and clocks that are off by up to two hours
-// when both begin anew.
+// machineFaults draws faults of the machines of sites whose clusters run there too: deaths
+// of clusters, and clocks that are off by up to two hours when both restart.
 func machineFaults(seed uint64) []sim.Fault {
 	r := rand.New(rand.NewPCG(seed, streamMachineFaults))
 	kinds := []sim.Kind{sim.CrashSync, sim.CrashSend, sim.TornJournal, sim.SyncFailed, sim.DiskFull}
@@ -179,7 +178,7 @@ func anyHost(r *rand.Rand) agents.ID {
 	return brokerID(brokerNames[r.IntN(len(brokerNames))])
 }
 
-// strike has a fault of the domain happen.
+// strike carries out a fault of the domain.
 func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 	switch f.Kind {
 	case NodeLost:
@@ -257,8 +256,8 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	return m, false
 }
 
-// forge has a Hold come again with other content, and a broker say that it does
-// not know what it does.
+// forge repeats a Hold with other content, and makes a broker claim that it does not know
+// what it does.
 func (w *world) forge(draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool) {
 	switch m := m.(type) {
 	case agents.Answer:

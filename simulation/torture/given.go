@@ -9,9 +9,9 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// given is what a broker's record says of the windows that it has given back: for all that
-// they cost, where a window is broken, or a part of the one that was to take its place lost,
-// and for what the schedules say, where its user wants another one or none.
+// given is what a broker's record says about the windows that it has given back: at their
+// full price if a window is broken, or a part of its replacement lost, and by the schedules
+// if its user wants another one or none.
 type given struct {
 	windows map[string][]bourse.TxID      // by job: what it has
 	moved   map[bourse.TxID][]bourse.TxID // by move: the window that it took the place of
@@ -57,9 +57,9 @@ func (m *mirror) gives(f agents.Fact) {
 	}
 }
 
-// replaced takes which parts of a window are given up once a part of the move that takes its
-// place is confirmed, or all of them are lost. A part whose replacement is lost was its user's
-// to keep, unless they have given the job up.
+// replaced records which parts of a window are given up once a part of the replacing move
+// is confirmed, or all of them are lost. If the replacement of a part is lost, its user
+// keeps the part, unless the job was given up.
 func (m *mirror) replaced(move bourse.TxID) {
 	by := map[bourse.LegID]bourse.LegID{}
 	confirmed, open := false, false

@@ -43,7 +43,7 @@ type asked struct {
 	limit bourse.Credits
 }
 
-// answer is what it was answered; "" if nobody heard it.
+// answer is the answer to an operation; "" if none was received.
 type answer struct {
 	word string
 	fare bourse.Credits
@@ -52,7 +52,7 @@ type answer struct {
 // NewHistory returns a history without operations.
 func NewHistory() *History { return &History{open: map[opKey]int{}} }
 
-// Tick ends an instant: what is taken down after it came after it.
+// Tick ends an instant: what is recorded after it happened after it.
 func (h *History) Tick() { h.clock++ }
 
 // Ask takes down that a step has been asked of a leg at a site, for a Hold with
@@ -61,9 +61,8 @@ func (h *History) Ask(leg bourse.LegID, step, site string, limit bourse.Credits)
 	h.ask(asked{opKey{leg, step}, site, limit})
 }
 
-// Answer takes down the first answer to what has been asked: "Held" with its
-// fare, "Prepared", "Confirmed", "Cancelled", "Released", or what begins with
-// "Refused".
+// Answer records the first answer to an operation: "Held" with its fare, "Prepared",
+// "Confirmed", "Cancelled", "Released", or a text that begins with "Refused".
 func (h *History) Answer(leg bourse.LegID, step, word string, fare bourse.Credits) {
 	h.answer(leg, step, answer{word, fare})
 }
@@ -197,8 +196,8 @@ var model = (&porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a.(ledgerLeg) == b.(ledgerLeg) },
 }).ToModel()
 
-// ledgerStep lists what a leg may be after an operation with that answer. An
-// operation that nobody heard the answer of may have had any, or never come.
+// ledgerStep lists what a leg may be after an operation with that answer. An operation with
+// no received answer may have had any outcome, or never have arrived.
 func ledgerStep(l ledgerLeg, in asked, out answer) []any {
 	var next []any
 	for _, l := range drifted(l) {
@@ -252,13 +251,13 @@ func drifted(l ledgerLeg) []ledgerLeg {
 	return list
 }
 
-// outcome is what an operation may come to.
+// outcome is a possible result of an operation.
 type outcome struct {
 	leg    ledgerLeg
 	answer answer
 }
 
-// outcomes lists what an operation on a leg may come to.
+// outcomes lists the possible results of an operation on a leg.
 func outcomes(l ledgerLeg, in asked) []outcome {
 	to := func(s bourse.LegState, word string) outcome {
 		n := l

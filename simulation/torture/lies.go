@@ -9,11 +9,11 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// LyingSite is a site that says of legs what is not so: prices above the limit, places that were
-// not asked for, refunds above the price, and lists of what was never sold. What it has lied
-// about is exempt from what both sides must agree on. What its broker makes of that is not: by the
-// broker's own record no leg costs more than its limit, lies outside of its window, or brings
-// back more than it has cost.
+// LyingSite is a site that makes false statements about legs: prices above the limit,
+// places that were not asked for, refunds above the price, and lists of legs that were
+// never sold. What it has lied about is exempt from what both sides must agree on. What its
+// broker makes of the lies is not exempt: by the broker's own record no leg costs more than
+// its limit, lies outside its window, or brings back more than it has cost.
 const LyingSite sim.Kind = "lying-site"
 
 // What a site lies about, as the Size of the fault.
@@ -60,7 +60,7 @@ func (w *world) lie(site agents.ID, about int64, draw uint64, m agents.Message) 
 	return m, changed
 }
 
-// falseEnd is another price, refund, penalty or place than what is so.
+// falseEnd replaces a price, refund, penalty or place by a false one.
 func falseEnd(m agents.Message, draw uint64, much bourse.Credits) (agents.Message, bool) {
 	switch x := m.(type) {
 	case agents.Confirmed:
@@ -127,9 +127,9 @@ func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much
 	return m
 }
 
-// gullible checks that a broker does not believe what cannot be, whoever has said it: by its own
-// record a leg costs no more than its limit, brings back no more than it has cost, and ten times
-// that as a penalty at most.
+// gullible checks that a broker does not believe the impossible, whoever has said it. By
+// its own record a leg costs no more than its limit, brings back no more than it has cost,
+// and at most ten times that as a penalty.
 func gullible(m *mirror, f agents.Fact) error {
 	switch f := f.(type) {
 	case bourse.LegPriced:

@@ -36,10 +36,10 @@ type lifeTold struct {
 	lists       map[agents.ID]bourse.Time    // when a site was last asked for its legs
 }
 
-// step takes in what a broker hears and holds what it does in the same step
-// against all that it has heard: a transaction of which a site has listed a
-// confirmed leg is never aborted (B51), and once all sites have listed, no leg
-// that is held, prepared or confirmed is left without a record (B55).
+// step records what a broker hears, and checks what it does in the same step against
+// everything it has heard. A transaction of which a site has listed a confirmed leg is
+// never aborted (B51), and once all sites have listed, no leg that is held, prepared or
+// confirmed remains without a record (B55).
 func (v *lives) step(s *sim.Step, m *mirror) error {
 	for _, f := range s.Facts {
 		if x, ok := f.(bourse.LifeBegun); ok {
@@ -99,9 +99,9 @@ func (l *lifeTold) judges(tx bourse.TxID) bool {
 	return tx.Incarnation == l.incarnation || len(l.sites) == len(siteNames)
 }
 
-// reply checks what a life makes of what a site says of a leg: nothing, if it has
-// heard later words of that site's life (B62); that the site has forgotten, if it
-// says so (B60); and that it has asked after a leg of which it heard nothing (B63).
+// reply checks how a life handles a site's statement about a leg: it ignores one older than
+// what it has heard of that site's life (B62), notices if the site says that it has
+// forgotten (B60), and has asked about a leg of which it heard nothing (B63).
 func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.Stamp) error {
 	last, known := l.stamps[s.From]
 	if known && last.Epoch == stamp.Epoch && stamp.Seq < last.Seq {
@@ -162,8 +162,8 @@ func (l *lifeTold) asserted(s *sim.Step, m *mirror, f bourse.Amnesia) error {
 	return nil
 }
 
-// asks reports whether a message of a site is a question, which may be heeded at any
-// time: it says nothing of what has become of the leg.
+// asks reports whether a message of a site is a question, which may be answered at any
+// time: it says nothing about the leg's state.
 func asks(m agents.Message) bool {
 	p, known := agents.Lookup(m.Kind())
 	return known && p.Class == agents.Request
@@ -185,9 +185,9 @@ func (l *lifeTold) take(site agents.ID, x agents.Listing, lied map[bourse.TxID]b
 	}
 }
 
-// adopted checks B55 once all sites have listed, and none that never was is waited for. Where one
-// has lied, prices that nobody could have paid may have been disowned (B99), with whatever else
-// the account does not cover beside them.
+// adopted checks B55 once all sites have listed and no nonexistent site is waited for. If a
+// site has lied, prices beyond any payer's means may have been disowned (B99), with
+// whatever else the account does not cover.
 func (l *lifeTold) adopted(s *sim.Step, m *mirror, lied map[bourse.TxID]bool) error {
 	if len(l.sites) < len(siteNames) || m.fenced || m.member[siteName(ghostID)] {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// SiteLost is a site that is gone for so long that it is lost: its process is down,
-// or it lives on and nobody can reach it. It is back when the world has healed, at
-// the latest. In half of such runs an operator says so before anybody can tell.
+// SiteLost is a site that is gone for so long that it counts as lost: its process is down,
+// or it lives but cannot be reached. It is back at the latest when the world has healed. In
+// half of such runs an operator declares it lost before any agent can tell.
 const SiteLost sim.Kind = "site-lost"
 
-// drawLost draws whether a site is lost in the world of a seed, as it is in every
-// third. It has a stream of its own: all else of a seed stays as it is. Where no site
-// is lost, brokers take none for lost.
+// drawLost draws whether a seed's world loses a site; every third does. It has its own
+// stream, so everything else of a seed stays the same. If no site is lost, brokers take
+// none for lost.
 func drawLost(seed uint64) (sim.Fault, bool) {
 	r := rand.New(rand.NewPCG(seed, streamLost))
 	f := sim.Fault{Kind: SiteLost, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(2)}
@@ -38,7 +38,7 @@ func losesSite(faults []sim.Fault) bool {
 	return false
 }
 
-// lose has a site be gone, and where the fault says so, an operator say so.
+// lose makes a site disappear, and makes an operator say so if the fault requires it.
 func (w *world) lose(f sim.Fault) {
 	gone := sim.Fault{Kind: sim.CrashSync, At: w.Now(), For: f.For, Host: f.Host, Salt: f.Salt}
 	if f.Size == 1 {
@@ -50,7 +50,7 @@ func (w *world) lose(f sim.Fault) {
 	}
 }
 
-// operatorID is who says that a site is lost, and takes it back in the end.
+// operatorID is the operator who declares a site lost, and in the end takes that back.
 const operatorID agents.ID = "operator:olga"
 
 // operator tells all brokers what it wants, again until each has answered.
@@ -103,8 +103,8 @@ func (o *operator) say(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(5*bourse.Second), sayAgain{len(o.said)})
 }
 
-// claim takes note that a broker gives a leg up with its site. By silence it may do
-// so only where it has truly heard nothing for a minute (B105).
+// claim records that a broker gives up a leg with its site. Because of silence it may do so
+// only if it has really heard nothing for a minute (B105).
 func (c *checker) claim(s *sim.Step, m *mirror, leg bourse.LegID) error {
 	c.claimed[leg] = s.At
 	t := m.txs[leg.Tx]

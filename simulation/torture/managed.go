@@ -15,10 +15,10 @@ import (
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
-// Clusters behind which a resource manager stands: in half of the worlds, at half of the
-// sites. Behind one in three of those is a machine that keeps no reservations.
+// Clusters with a resource manager: in half of the worlds, at half of the sites. One in
+// three of the managers keeps no reservations.
 
-// kind is what stands behind a site.
+// kind is what is behind a site.
 type kind uint8
 
 const (
@@ -27,9 +27,9 @@ const (
 	machine               // one that begins what it is told to
 )
 
-// managedKinds draws what stands behind each site in the world of a seed, and whether
-// the clusters of that world die as well. It has a stream of its own: all else of a seed
-// stays as it is. nil: no manager is in that world.
+// managedKinds draws what is behind each site in the world of a seed, and whether the
+// clusters of that world die too. It has its own stream, so everything else of a seed stays
+// the same. nil means that the world has no manager.
 func managedKinds(seed uint64) (kinds []kind, die bool) {
 	r := rand.New(rand.NewPCG(seed, streamKinds))
 	if r.IntN(2) == 0 {
@@ -48,7 +48,7 @@ func managedKinds(seed uint64) (kinds []kind, die bool) {
 
 func driverID(name string) agents.ID { return agents.ID("driver:" + name) }
 
-// prefix begins the names of all that is ours in a manager.
+// prefix begins the names of everything that Bourse creates in a manager.
 const prefix = "bourse."
 
 // limits are the reconciler's in these worlds: they fit what their managers do.
@@ -96,7 +96,7 @@ func (s *site) managed() cluster.Backend {
 		Denied: []string{"holder"}, Policy: s.policy, Limits: l})
 }
 
-// died has the driver of a cluster end with the process that both are in.
+// died ends the driver of a cluster together with the process that both are in.
 func (w *world) died(id agents.ID) {
 	for i := range w.sites {
 		if s := &w.sites[i]; clusterID(s.config.Name) == id && s.kind != simulated {
@@ -153,7 +153,7 @@ func managedFaults(seed uint64) []sim.Fault {
 	return list
 }
 
-// strikeManager has a fault happen to a manager, which counts it if it takes effect.
+// strikeManager carries out a fault of a manager, which counts it if it takes effect.
 func (w *world) strikeManager(f sim.Fault) {
 	if w.managers[f.Host] == nil {
 		return // faults of another seed
@@ -161,7 +161,7 @@ func (w *world) strikeManager(f sim.Fault) {
 	w.Post(w.Now(), f.Host, manager.Strike{Is: f.Kind, For: f.For, Share: f.Share, Size: f.Size, Salt: f.Salt})
 }
 
-// healManagers ends all that is wrong with managers.
+// healManagers ends all faults of managers.
 func (w *world) healManagers() {
 	for i := range w.sites {
 		if id := driverID(w.sites[i].config.Name); w.managers[id] != nil {

@@ -28,7 +28,7 @@ type behind struct {
 	begins map[string]bool
 }
 
-// behindSite is what is known of one manager.
+// behindSite is what is known about one manager.
 type behindSite struct {
 	site    *site
 	manager *manager.Manager
@@ -46,8 +46,8 @@ type difference struct {
 	what string
 }
 
-// Bounds of what may last while nothing goes wrong: no fault strikes the manager, the
-// cluster or its site.
+// Bounds on how long something may last while no fault strikes the manager, the cluster or
+// its site.
 const (
 	causeBound  = 2 * bourse.Minute  // of a leg that has all that it needs, and is lost
 	orphanBound = 10 * bourse.Minute // of what is left of a leg that has ended
@@ -78,7 +78,7 @@ func newBehind(c *checker) *behind {
 	return b
 }
 
-// life takes note that an agent begins anew.
+// life records that an agent restarts.
 func (b *behind) life(l *sim.Life) {
 	_, name, _ := strings.Cut(string(l.ID), ":")
 	if x := b.sites[driverID(name)]; x != nil && (l.ID == siteID(name) || l.ID == clusterID(name)) {
@@ -117,8 +117,8 @@ func (b *behind) step(s *sim.Step) error {
 	return b.compare(x)
 }
 
-// ofCluster takes note of what a cluster hears from its driver, and checks that it takes
-// no leg for lost that has all it needs (I24), if it could know that.
+// ofCluster records what a cluster hears from its driver, and checks that the cluster does
+// not take a leg for lost that has everything it needs (I24), if it could know that.
 func (b *behind) ofCluster(s *sim.Step) error {
 	_, name, _ := strings.Cut(string(s.ID), ":")
 	x := b.sites[driverID(name)]
@@ -162,9 +162,9 @@ func (b *behind) ofCluster(s *sim.Step) error {
 	return nil
 }
 
-// unread checks that no leg is refused, or lost, because the manager has denied to
-// create its reservation, if that is there: who reads it back finds it (I24). Of a leg
-// that is lost it counts until the next look.
+// unread checks that no leg is refused or lost because the manager has denied creating its
+// reservation although that exists: reading back would find it (I24). For a lost leg it
+// counts until the next look.
 func (b *behind) unread(x *behindSite, s *sim.Step) error {
 	switch m := s.Message.(type) {
 	case agents.CommandDone:
@@ -200,8 +200,8 @@ func (b *behind) reserved(x *behindSite, name string) bool {
 	return slices.ContainsFunc(b.kept(x)[name], func(k manager.Kept) bool { return k.Job == 0 })
 }
 
-// begun checks work that has begun: a leg covers it that was confirmed (I20), and
-// nobody has submitted it when it had begun before (I22).
+// begun checks work that has begun: a confirmed leg covers it (I20), and it was not
+// submitted after it had already begun (I22).
 func (b *behind) begun(x *behindSite, n int) error {
 	runs := x.manager.Runs()
 	r := runs[n]

@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
-// compare looks at all that a manager has of ours, and at all that its site has on
-// record.
+// compare looks at everything of ours in a manager, and at everything on record at its
+// site.
 func (b *behind) compare(x *behindSite) error {
 	now, name := b.c.w.Now(), x.site.config.Name
 	quiet := b.trouble(x)
@@ -74,8 +74,8 @@ func (b *behind) kept(x *behindSite) map[string][]manager.Kept {
 	return kept
 }
 
-// judge takes note since when a leg has all that it needs: it differs in nothing, its
-// nodes are up, and its work waits for its begin, or runs and began with its window.
+// judge records since when a leg has everything it needs: it does not differ, its nodes are
+// up, and its work is waiting to begin, or is running and began with its window.
 func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []differs) {
 	wrong := slices.ContainsFunc(all, func(d differs) bool { return d.is })
 	soon := b.c.w.Now() < l.What.Start.Add(-maxOff)
@@ -133,8 +133,8 @@ type differs struct {
 	soon bool // the next look shows it, and nothing needs to be done but to say so
 }
 
-// differences lists how a leg that is confirmed or runs by its site's record differs
-// from what is true.
+// differences lists how a leg that is confirmed or running by its site's record differs
+// from the truth.
 func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept []manager.Kept) []differs {
 	now := b.c.w.Now()
 	var reservation *manager.Kept

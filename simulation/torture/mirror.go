@@ -1,10 +1,10 @@
 package torture
 
-// The mirror, and its books in books.go, are a second telling on purpose. What a
-// process must remember, what its sites promise (I1), what it has decided (I3) and what
-// its accounts must come to (I8) are worked out here from facts alone, without the sums
-// of bourse.Ledger and without any other fold of facts: a fault in those would hide
-// itself if it were compared with itself. Only the state table of a leg is shared.
+// The mirror, and its books in books.go, deliberately repeat the bookkeeping. What a
+// process must remember, what its sites promise (I1), what it has decided (I3) and what its
+// accounts must amount to (I8) are computed here from facts alone, without the sums of
+// bourse.Ledger and without any other fold of facts. An error in those could not be found
+// by comparing them with themselves. Only the state table of a leg is shared.
 
 import (
 	"cmp"
@@ -63,7 +63,7 @@ type legMirror struct {
 	shifts   uint32 // how often it was shifted
 }
 
-// shift has a leg lie elsewhere in its window, or closes that to where it lies.
+// shift moves a leg within its window, or narrows the window to its place.
 func (l *legMirror) shift(f bourse.LegShifted) error {
 	window, was := l.Flex, l.What
 	l.What.Start, l.What.End = f.Start, f.End
@@ -287,7 +287,7 @@ func (m *mirror) lies(id bourse.LegID, start, end bourse.Time) {
 	}
 }
 
-// state is where the leg stands that a fact moves.
+// state returns the current state of the leg that a fact moves.
 func (m *mirror) state(f agents.Fact) bourse.LegState {
 	if x, ok := f.(bourse.LegMoved); ok && m.legs[x.Leg] != nil {
 		return m.legs[x.Leg].State
@@ -295,8 +295,8 @@ func (m *mirror) state(f agents.Fact) bourse.LegState {
 	return bourse.Asked
 }
 
-// moved holds a leg's move against the state table (I5). Asked is not recorded:
-// what a leg may come to from there is where its record may begin.
+// moved checks a leg's move against the state table (I5). Asked is not recorded, so a
+// record may begin with any state that can follow it.
 func (m *mirror) moved(f bourse.LegMoved) error {
 	from := bourse.Asked
 	l := m.legs[f.Leg]
@@ -356,7 +356,7 @@ func (m *mirror) decided(f bourse.TxDecided) error {
 	return nil
 }
 
-// asksAgain has a job ask for what it did before a move that came to nothing.
+// asksAgain restores what a job asked for before a move that failed.
 func (m *mirror) asksAgain(t *txMirror) {
 	if j, ok := m.jobs[t.begun.Job]; ok && t.was != nil {
 		j.Request, t.was = *t.was, nil

@@ -8,9 +8,9 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// drawMirrors draws what goes wrong with the disks of sites whose journals are mirrored,
-// in every fourth world: two or three sites have a mirror there, and each is struck some
-// times. It has a stream of its own: all else of a seed stays as it is.
+// drawMirrors draws the disk faults of sites with mirrored journals, in every fourth world:
+// two or three sites have a mirror there, and each is struck several times. It has its own
+// stream, so everything else of a seed stays the same.
 func drawMirrors(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamMirrors))
 	if r.IntN(4) != 0 {

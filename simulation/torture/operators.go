@@ -13,7 +13,7 @@ import (
 // drains, is closed to a VO or to a user, or gives nodes up for maintenance, by force too.
 const OperatorWish sim.Kind = "operator-wish"
 
-// wishes is how many of them a run has.
+// wishes is how many operator requests a run has.
 const wishes = 4
 
 // operatorFaults draws the wishes of a seed, from a stream of its own. Size says which.
@@ -26,7 +26,7 @@ func operatorFaults(seed uint64) (list []sim.Fault) {
 	return list
 }
 
-// siteOperatorID is who wishes, and does not care what it is told.
+// siteOperatorID is the operator who sends them and ignores the answers.
 const siteOperatorID agents.ID = "operator:otto"
 
 type deaf struct{}

@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// place checks that a broker has a leg, which it has bought and which is not over, where
-// its site has it (I28). A shift that came late may be under way.
+// place checks that a broker places a leg that it has bought and that is not over where its
+// site does (I28). A late shift may be under way.
 func (c *checker) place(m *mirror, id bourse.LegID, l *legMirror, before bourse.Time) error {
 	t := m.txs[id.Tx]
 	if _, claimed := c.claimed[id]; claimed {
@@ -23,8 +23,8 @@ func (c *checker) place(m *mirror, id bourse.LegID, l *legMirror, before bourse.
 	return nil
 }
 
-// eitherWindow checks, at rest, that of a window nothing stands whose place another one of
-// the job has taken (I27).
+// eitherWindow checks, at rest, that nothing is left of a window that another one of the
+// job has replaced (I27).
 func (c *checker) eitherWindow(before bourse.Time) error {
 	earlier := map[[2]string][]bourse.TxID{} // committed, by broker and job
 	for _, id := range c.order {

@@ -15,9 +15,9 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 )
 
-// In a third of the worlds three processes hold each broker, and a fourth one waits to take
-// the place of one of them. What strikes a broker strikes one of them there, mostly the
-// one that leads.
+// In a third of the worlds each broker has three replicas, and a fourth process waits to
+// replace one of them. A fault that strikes a broker strikes one of its replicas there,
+// mostly the leader.
 
 // The kinds of faults that only such worlds know.
 const (
@@ -30,8 +30,8 @@ const atReplica sim.Kind = "at-replica"
 
 func ofReplicas(k sim.Kind) bool { return k == SlowDisk || k == MemberReplaced }
 
-// replicasOf draws how many processes hold each broker in the world of a seed; 0: it is
-// alone. It has a stream of its own: all else of a seed stays as it is.
+// replicasOf draws how many replicas each broker has in the world of a seed; 0 if it is not
+// replicated. It has its own stream, so everything else of a seed stays the same.
 func replicasOf(seed uint64) int {
 	if rand.New(rand.NewPCG(seed, streamReplicas)).IntN(3) == 0 {
 		return 3
@@ -65,7 +65,7 @@ type group struct {
 	slow    map[agents.ID]slowness
 }
 
-// member is one of them, by its latest life.
+// member is one replica, by its latest life.
 type member struct {
 	id      agents.ID
 	replica *replica.Replica
@@ -143,8 +143,8 @@ func (w *world) leads(g *group) *member {
 	return first
 }
 
-// Agent returns the agent behind a name that lives now, nil if there is none: of a broker
-// that replicas hold, the one inside who leads.
+// Agent returns the living agent with a name, nil if there is none. For a replicated broker
+// it is the one inside the leader.
 func (w *world) Agent(id agents.ID) agents.Agent {
 	g := w.groups[id]
 	if g == nil {
@@ -165,11 +165,11 @@ func voice(id agents.ID) agents.ID {
 	return id
 }
 
-// groupFaults draws what goes wrong with the replicas of a seed's world beside what
-// strikes them as brokers: they are cut off from each other, die as they lead, hang for so
-// long that another one leads, have slow disks, and are replaced. In one of four groups the
-// disk of one forgets; that is more than a group stands together with anything else, so
-// nothing else goes wrong there until it is replaced.
+// groupFaults draws the faults of the replicas in a seed's world, beyond those that strike
+// them as brokers. They are cut off from each other, die while leading, hang for so long
+// that another one takes the lead, have slow disks, and are replaced. In one of four groups
+// a disk forgets. A group cannot survive that together with anything else, so nothing else
+// goes wrong there until that replica is replaced.
 func groupFaults(seed uint64) (list []sim.Fault, forgets map[agents.ID]span) {
 	r := rand.New(rand.NewPCG(seed, streamReplicas))
 	r.IntN(3) // whether there are any
@@ -207,9 +207,9 @@ func groupFaults(seed uint64) (list []sim.Fault, forgets map[agents.ID]span) {
 // span is a time in which a group has trouble enough.
 type span struct{ from, to bourse.Time }
 
-// toReplicas has what strikes a broker strike one of its replicas, which is found then. Two
-// processes with one replica's name, and disks that forget beside the one of groupFaults,
-// are more than a group stands.
+// toReplicas redirects the faults of a broker to one of its replicas, chosen when the fault
+// strikes. A group cannot survive two processes with one replica's name, nor a forgetting
+// disk beside that of groupFaults, so those are dropped.
 func (w *world) toReplicas(list []sim.Fault) (kept []sim.Fault) {
 	_, forgets := groupFaults(w.seed)
 	for _, f := range list {
@@ -235,8 +235,8 @@ func (w *world) toReplicas(list []sim.Fault) (kept []sim.Fault) {
 	return kept
 }
 
-// forgetful is the salt of the one replacement in a group: a disk that forgets there has
-// the same.
+// forgetful returns the salt of the only replacement in a group, which a forgetting disk
+// there shares.
 func (w *world) forgetful(list []sim.Fault, of agents.ID) uint64 {
 	i := slices.IndexFunc(list, func(f sim.Fault) bool { return f.Kind == MemberReplaced && f.Host == of })
 	if i < 0 {
@@ -245,8 +245,8 @@ func (w *world) forgetful(list []sim.Fault, of agents.ID) uint64 {
 	return list[i].Salt
 }
 
-// strikeReplica has a fault strike one of those who hold a broker: in three of four cases
-// the one that leads. A disk that forgets is none of its.
+// strikeReplica makes a fault strike one of a broker's replicas, in three of four cases the
+// leader. It does not handle forgetting disks.
 func (w *world) strikeReplica(f sim.Fault) bool {
 	g := w.groups[f.Host]
 	if g == nil {
@@ -305,7 +305,7 @@ func (g *group) present(leader *member) []*member {
 	})
 }
 
-// hang has a replica with a slow disk do nothing for a while after it has recorded
+// hang makes a replica with a slow disk do nothing for a while after it has recorded
 // something.
 func (w *world) hang(s *sim.Step) {
 	g := w.groups[voice(s.ID)]
@@ -320,7 +320,7 @@ func (w *world) hang(s *sim.Step) {
 // replacerID is the operator of a group.
 func replacerID(name string) agents.ID { return agents.ID("operator:" + name) }
 
-// replacer has a member replaced. It says so again until it is done.
+// replacer asks for the replacement of a member, repeatedly until it is done.
 type replacer struct {
 	group agents.ID
 	want  agents.ReplicaReplace

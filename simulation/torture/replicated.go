@@ -11,11 +11,11 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// A broker that several processes hold is one to all checks: its record is what is
-// committed, its steps are those of the replicas that led, each once its facts are
-// committed, and a leadership is a life. What is committed is read from the replicas'
-// journals and from how far each has applied them; that they agree in it is checked here
-// (I26), and so is that nothing leaves before.
+// A replicated broker is a single broker to all checks. Its record is what is committed,
+// its steps are those of the leading replicas, each once its facts are committed, and a
+// leadership is a life. What is committed is read from the replicas' journals and from how
+// far each has applied them. This file checks that they agree (I26), and that nothing
+// leaves earlier.
 
 // followed is what the checker knows of a group.
 type followed struct {
@@ -172,8 +172,8 @@ func (f *followed) commit(e logged) error {
 	return nil
 }
 
-// over has a leadership end whose facts no others follow: what is committed of it counts,
-// though what follows from that may never leave.
+// over ends a leadership whose facts no other replica follows. What it has committed
+// counts, though the effects may never leave.
 func (f *followed) over(term uint64) error {
 	last := 0 // what was heard before the last that is committed counts too
 	for i, x := range f.steps[term] {
@@ -194,7 +194,7 @@ func (f *followed) over(term uint64) error {
 	return nil
 }
 
-// leave takes note of what a replica lets out.
+// leave records what a replica releases.
 func (f *followed) leave(s *sim.Step, m *member) error {
 	var out []agents.Send
 	for _, x := range s.Sends {
@@ -236,7 +236,7 @@ func (f *followed) leave(s *sim.Step, m *member) error {
 	return nil
 }
 
-// tell has the checker see a step of the broker.
+// tell shows a step of the broker to the checker.
 func (f *followed) tell(x *innerStep, s *sim.Step) error {
 	x.told = true
 	if x.term > f.life {

@@ -65,8 +65,8 @@ func (r *Report) Injected() int {
 	return sum
 }
 
-// Explain finds out which of a run's faults are enough to break it, in at most
-// so many runs, and adds them to its violation.
+// Explain finds out, in a limited number of runs, which of a run's faults are enough for
+// the violation, and adds them to it.
 func (v *Violation) Explain(runs int, kinds []sim.Kind) {
 	v.Faults = []string{}
 	for _, f := range Shrink(v.Seed, Faults(v.Seed, kinds...), v.Invariant, runs) {
@@ -74,7 +74,7 @@ func (v *Violation) Explain(runs int, kinds []sim.Kind) {
 	}
 }
 
-// Invariant is the name of what an error breaks.
+// Invariant returns the name of the invariant that an error violates.
 func Invariant(err error) string {
 	name, _, _ := strings.Cut(err.Error(), ":")
 	if name == "panic" || len(name) < 5 && name != "" && strings.Contains("ISB", name[:1]) {

@@ -76,8 +76,8 @@ func (c *checker) concerns(site string, leg bourse.LegID) bool {
 	return m != nil && m.legs[leg] != nil && m.legs[leg].State != bourse.Refused
 }
 
-// atRest checks I2 and the money of both sides once the world has come to rest:
-// for what was begun before an instant.
+// atRest checks I2 and the money of both sides once the world is at rest, for what was
+// begun before an instant.
 func (c *checker) atRest(before bourse.Time) error {
 	if err := c.allUp(); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (c *checker) money(before bourse.Time) error {
 	return nil
 }
 
-// unheard is what a site has posted of a leg that was confirmed, and its broker,
-// of which that is the mirror, has not: the word of it is under way.
+// unheard returns what a site has posted for a confirmed leg that its broker, whose mirror
+// is given, has not posted: the message about it is under way.
 func (l *legMirror) unheard(broker *mirror) bourse.Credits {
 	var sum bourse.Credits
 	if !broker.closed[l.Leg].Commit {

@@ -8,10 +8,10 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// rows counts how often each row of docs/TRANSACTION.md is taken. It is told of every
-// step before the checker takes its facts in, and knows a row by what the step was
-// handed, what was on record and what came of it: a second telling, as the mirror is,
-// with no mark in the code that it watches.
+// rows counts how often each row of docs/TRANSACTION.md is taken. It sees every step before
+// the checker processes its facts, and recognises a row by the input of the step, what was
+// on record, and the result. Like the mirror it is independent: the code that it watches
+// contains no marks.
 type rows struct {
 	taken  map[string]int
 	asked  map[limitKey]bool          // Holds that a process has not decided yet

@@ -173,7 +173,7 @@ func (x *taking) adopted(f bourse.LegAdopted) {
 	x.takeIf(f.Leg.Leg > 0 && t == nil, "B91") // places of which nothing is known
 }
 
-// brokerSends are the rows of what is said again, or of what an answer alone tells.
+// brokerSends counts the rows recognised by a repeat, or only by an answer.
 func (x *taking) brokerSends() {
 	for _, s := range x.step.Sends {
 		switch m := s.Message.(type) {
@@ -226,7 +226,7 @@ func (x *taking) brokerSends() {
 	}
 }
 
-// brokerHears are the rows of what is heard and changes little or nothing.
+// brokerHears counts the rows for messages that change little or nothing.
 func (x *taking) brokerHears() {
 	if m, ok := x.step.Message.(agents.Stamped); ok {
 		k := heardFrom{x.step.Process, x.step.From}
@@ -296,7 +296,7 @@ func (x *taking) says(is func(agents.Message) bool) bool {
 	return slices.ContainsFunc(x.step.Sends, func(s agents.Send) bool { return is(s.Message) })
 }
 
-// sameNodes reports whether a move leaves its job where it is.
+// sameNodes reports whether a move leaves its job in the same place.
 func (x *taking) sameNodes(f bourse.TxBegun) bool {
 	for i, id := range f.Replaces {
 		t := x.m.txs[id.Tx]

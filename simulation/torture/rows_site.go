@@ -86,7 +86,7 @@ func (x *taking) site() {
 	}
 }
 
-// siteRefusals are the rows of which the reply alone tells.
+// siteRefusals counts the rows recognised only by the reply.
 func (x *taking) siteRefusals() {
 	for _, s := range x.step.Sends {
 		switch r := s.Message.(type) {
@@ -158,7 +158,7 @@ func (x *taking) hold(h agents.Hold) {
 	}
 }
 
-// again are the rows of a step of which the leg has heard before, or is beyond.
+// again counts the rows of a step that the leg has already seen or passed.
 func (x *taking) again(id bourse.LegID) {
 	l, was := x.m.legs[id], x.was(id)
 	over := l != nil && was.Terminal()
@@ -241,7 +241,7 @@ func (x *taking) reassert(m agents.Reassert) {
 	}
 }
 
-// siteRepeats are the rows of what an alarm says, and has said before.
+// siteRepeats counts the rows of messages that an alarm repeats.
 func (x *taking) siteRepeats() {
 	for _, s := range x.step.Sends {
 		switch m := s.Message.(type) {
@@ -257,7 +257,8 @@ func (x *taking) siteRepeats() {
 	}
 }
 
-// crowded reports whether half of what a site may remember is a broker's, or all of it anybody's.
+// crowded reports whether half of what a site may remember belongs to one broker, or all of
+// it is in use.
 func (x *taking) crowded(broker string) bool {
 	most, of := x.c.siteConfig(x.step.ID).MaxKept, 0
 	for id := range x.m.legs {

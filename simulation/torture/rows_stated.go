@@ -26,10 +26,10 @@ var beyond = map[string]string{
 	"B140": "nobody has terms", "B141": "nobody has terms",
 }
 
-// stated is how often each of the other rows must be taken in a thousand seeds: about a fifth of
-// how often it is. 0: it was too rare to say, and is only counted. B101 was taken a few times
-// while a broker with an older journal had a leg where it no longer lay, and is in none of 1,000
-// seeds since its sites' lists say where it lies.
+// stated is how often each of the other rows must be taken in a thousand seeds: about a
+// fifth of how often it was. 0 means that it was too rare and is only counted. B101 was
+// taken a few times while a broker with an older journal had a leg in an outdated place;
+// since its sites' lists include the place, it is in none of 1,000 seeds.
 var stated = map[string]int{
 	"S10": 50, "S57": 300, "S73": 600, "S74": 0, "B99": 0, "B125": 80, // of narrow worlds alone: a tenth of what three of them had
 	"S1": 600, "S2": 20000, "S3": 80, "S4": 100, "S5": 30000, "S6": 400, "S11": 600, "S12": 1000, "S13": 100000, "S14": 300,
@@ -77,9 +77,9 @@ func (r *Report) Coverage() (taken int) {
 	return taken
 }
 
-// Rare lists the rows that were taken too rarely, in order: what a count of faults does not
-// show is that some of them strike where nothing is at stake. Fewer than a thousand seeds, or
-// seeds under some faults alone, say nothing.
+// Rare lists, in order, the rows that were taken too rarely. A count of faults does not
+// show that some of them strike where nothing is at stake. It says nothing for fewer than a
+// thousand seeds, or for seeds with only some of the faults.
 func (r *Report) Rare() (list []string) {
 	if r.Seeds < judgedFrom || r.flags != "" {
 		return nil

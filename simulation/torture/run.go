@@ -24,7 +24,7 @@ type Options struct {
 	Alone bool
 	// Rerun checks I14 as well, which takes half as long again.
 	Rerun bool
-	// Trace takes a line for everything that happens. nil: nobody.
+	// Trace, if set, is called with a line for everything that happens.
 	Trace func(line string)
 }
 
@@ -77,8 +77,7 @@ func Run(seed uint64, opt Options) (r Result) {
 	return r
 }
 
-// describe shows a message in a trace: its kind and what it says, cut where it is
-// long.
+// describe formats a message for a trace: its kind and content, truncated if long.
 func describe(m agents.Message) string {
 	line := fmt.Sprintf("%s %+v", m.Kind(), m)
 	if len(line) > 200 {
@@ -171,19 +170,19 @@ func (c *checker) mortalAtRest() error {
 	return nil
 }
 
-// settling is how long after the last fault every decision must be acknowledged
-// everywhere: 60 s, and the 25 in which what is down begins anew.
+// settling is how long after the last fault every decision must be acknowledged everywhere:
+// 60 s, plus the 25 s in which what is down restarts.
 const settling = 85 * bourse.Second
 
-// stack is where a panic came from, without what is above it.
+// stack returns where a panic came from, without the frames above that.
 func stack() string {
 	buf := make([]byte, 8<<10)
 	return string(buf[:runtime.Stack(buf, false)])
 }
 
-// Each runs seeds from first on, as many at once as there are processors, and
-// calls done after each in the order of the seeds; the first error of done ends
-// it. Every eighth seed is run twice.
+// Each runs seeds from first on, as many at once as there are processors, and calls done
+// after each, in order of seed. The first error of done ends it. Every eighth seed is run
+// twice.
 func Each(first uint64, n int, opt Options, done func(Result) error) error {
 	return parallel.Do(n, func() func(int) Result {
 		return func(i int) Result {
@@ -194,8 +193,8 @@ func Each(first uint64, n int, opt Options, done func(Result) error) error {
 	}, func(_ int, r Result) error { return done(r) })
 }
 
-// Shrink leaves out of a run's faults what it does not need to break, half by
-// half and then one by one, in at most so many runs. What is left breaks the
+// Shrink removes from a run's faults those that the violation does not need, first by
+// halves and then one by one, in a limited number of runs. The remaining faults violate the
 // same invariant.
 func Shrink(seed uint64, faults []sim.Fault, invariant string, runs int) []sim.Fault {
 	breaks := func(list []sim.Fault) bool {

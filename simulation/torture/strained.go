@@ -54,7 +54,7 @@ func (w *world) drawNarrow() {
 	}
 }
 
-// narrowFaults are changes of mind, many, and trouble that is aimed at what they come to.
+// narrowFaults are many changes of mind, and faults aimed at what follows from them.
 func narrowFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamNarrowFaults))
 	for range 20 {
@@ -74,8 +74,8 @@ func narrowFaults(seed uint64) (list []sim.Fault) {
 // that was begun before.
 const aDayAndAHalf = 34 * bourse.Hour
 
-// forgottenAtLast holds, a day after all has ended, that nobody remembers any of it (S57), and so that
-// nothing has stayed on its way for ever (I13). Only claims are kept for longer.
+// forgottenAtLast checks, a day after everything has ended, that no agent remembers any of
+// it (S57), and therefore nothing is stuck forever (I13). Only claims are kept longer.
 func (c *checker) forgottenAtLast() error {
 	if err := c.sitesForget(); err != nil {
 		return err

@@ -119,8 +119,8 @@ func moves(facts []agents.Fact, leg bourse.LegID) bool {
 	})
 }
 
-// fencedOff reports whether a message is a refusal of what another life or
-// process of a broker has fenced.
+// fencedOff reports whether a message refuses something that another life or process of a
+// broker has fenced.
 func fencedOff(s agents.Send) bool {
 	r, ok := s.Message.(agents.Refused)
 	return ok && r.Reason.Code == bourse.Fenced
@@ -233,8 +233,8 @@ func conflict(s *sim.Step, m *mirror, x agents.Hold) error {
 	return nil
 }
 
-// stands holds a site to its word: what it answers is on its record, unless the
-// answer is a stored one of a leg that has gone on since.
+// stands checks that a site's answer is on its record, unless it is the stored answer of a
+// leg that has gone on since.
 func (t *talk) stands(s *sim.Step, m *mirror, leg bourse.LegID, word string, good func(bourse.LegState) bool) error {
 	l := m.legs[leg]
 	if l != nil && (good(l.State) || l.State.Terminal() && l.State != bourse.Refused) || t.exempt[leg] {
@@ -274,10 +274,10 @@ func (t *talk) inPatience(s *sim.Step, tx bourse.TxID, step string) error {
 	return nil
 }
 
-// mayCommit checks I15 at the instant of a live broker's COMMIT: it has heard of
-// every leg what it needs to, and no leg has gone. One may go while replicas agree on
-// what their leader has decided. A broker that has a twin is not to know what that has
-// done; it is fenced where its decision would matter.
+// mayCommit checks I15 at the instant of a live broker's COMMIT: it has heard what it needs
+// about every leg, and no leg is gone. One may go while replicas agree on their leader's
+// decision. A broker with a twin cannot know what that has done; it is fenced where its
+// decision would matter.
 func (t *talk) mayCommit(s *sim.Step, x *txTruth) error {
 	kind, step := "Held", "Hold"
 	if len(x.begun.Legs) > 1 {

@@ -41,7 +41,7 @@ func (x *told) asks(s *sim.Step) {
 	x.wishes[wishOf{s.Process, s.Life, m.Job}] = m.Request
 }
 
-// answered is the wish that an answer is of; false if nobody has asked for another window.
+// answered returns the wish that an answer is for; false if no other window was asked for.
 func (x *told) answered(s *sim.Step, job string) (bourse.Request, bool) {
 	if m, ok := s.Message.(agents.JobModify); ok && m.Job == job {
 		return m.Request, true
@@ -87,8 +87,8 @@ func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
 	return nil
 }
 
-// givenUp checks the answer to who has given a job up: nothing of it holds anything by the
-// broker's record, and what has come back since is what the answer says.
+// givenUp checks the answer to a user who has given up a job: by the broker's record no
+// part of it holds anything, and the refunds since are what the answer says.
 func (c *checker) givenUp(s *sim.Step, m *mirror, x agents.JobReply) error {
 	back := bourse.Credits(0)
 	for _, id := range m.begun {
@@ -129,7 +129,7 @@ func (m *mirror) learned(job string) bool {
 	})
 }
 
-// wished takes who gives what up, and what ends after that.
+// wished records which user gives up what, and what ends after that.
 func (m *mirror) wished(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.JobCancelled:
@@ -141,8 +141,8 @@ func (m *mirror) wished(f agents.Fact) {
 	}
 }
 
-// toldAtRest compares, for jobs of which nothing has moved since an instant, what their
-// turns say with what the sites carry, and with what the broker itself shows.
+// toldAtRest compares, for jobs that have not changed since an instant, what their turns
+// say with what the sites have, and with what the broker itself shows.
 func (c *checker) toldAtRest(before bourse.Time) error {
 	for i := range c.w.brokers {
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
@@ -171,8 +171,8 @@ type standing struct {
 	torn bool // and the broker has begun anew since: a crash may have torn off that the job waits again
 }
 
-// standings are the states of a broker's jobs by the turns that its facts tell, without
-// those of which it has adopted legs: what it has forgotten of them nobody can tell.
+// standings returns the states of a broker's jobs according to the turns in its facts,
+// except for jobs with adopted legs, about which the broker may have forgotten something.
 func (c *checker) standings(m *mirror) map[string]*standing {
 	var turns history.Turns
 	stand := map[string]*standing{}

@@ -44,7 +44,7 @@ func (giveUp) Kind() string { return "GiveUp" }
 // again is the time between two tries of the same.
 const again = 10 * bourse.Second
 
-// Step says what is due, and what was not answered again.
+// Step sends what is due, and repeats what was not answered.
 func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.SubmitReply:
@@ -64,8 +64,8 @@ func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 	}
 }
 
-// changed draws what a user wants of a job now: mostly nothing any more,
-// sometimes other nodes, another length or later.
+// changed draws what a user now wants for a job: mostly to cancel it, sometimes other
+// nodes, another length or a later time.
 func changed(j bourse.Job, draw uint64) wish {
 	if draw>>8%3 > 0 {
 		return wish{j.Name, agents.JobCancel{Job: j.Name, User: j.User}}
@@ -81,7 +81,7 @@ func changed(j bourse.Job, draw uint64) wish {
 	return wish{j.Name, agents.JobModify{Job: j.Name, User: j.User, Request: r}}
 }
 
-// say submits what is due and repeats what is not answered.
+// say submits what is due and repeats what was not answered.
 func (u *users) say(now bourse.Time, out *agents.Outbox) {
 	for u.next < len(u.jobs) && u.jobs[u.next].Submit <= now {
 		u.unsaid = append(u.unsaid, u.jobs[u.next])

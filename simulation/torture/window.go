@@ -7,8 +7,8 @@ import (
 	"github.com/bourse-grid/bourse/history/invariant"
 )
 
-// obeys checks I9: a window, or the repair of one, against what its job asks for, in
-// the form that all who check it have.
+// obeys checks I9: a window, or its repair, against what its job asks for, in the form
+// common to all who check it.
 func (c *checker) obeys(m *mirror, t *txTruth) error {
 	id := t.begun.Tx
 	w := invariant.Window{Asks: t.job.Request, Sites: t.begun.Sites, Legs: t.begun.Legs, Group: c.group, PriceCap: c.capped[id.Broker]}
@@ -25,8 +25,7 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 	return w.Obeys()
 }
 
-// fate is what has become of a part of a window: of a leg, or of what has
-// repaired it.
+// fate is what has become of a part of a window: of a leg, or of what has repaired it.
 type fate uint8
 
 const (
@@ -36,8 +35,8 @@ const (
 	gone
 )
 
-// whole checks I2 on a committed window at rest: if a leg of it has gone and
-// nothing has taken its place, no other leg of it stands.
+// whole checks I2 for a committed window at rest: if one of its legs is gone and was not
+// replaced, no other leg of it remains.
 func (c *checker) whole(id bourse.TxID, before bourse.Time, repairs map[bourse.LegID]bourse.TxID) error {
 	t := c.txs[id]
 	if t.begun.Repairs != (bourse.LegID{}) || c.replaced[id] {
@@ -61,8 +60,8 @@ func (c *checker) whole(id bourse.TxID, before bourse.Time, repairs map[bourse.L
 	return nil
 }
 
-// fate finds out what has become of a leg, or of the legs that have repaired it:
-// the worst of those.
+// fate finds out what has become of a leg, or of the legs that have repaired it; the worst
+// one counts.
 func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.LegID]bourse.TxID) fate {
 	if repair, ok := repairs[leg]; ok {
 		worst := over
@@ -92,10 +91,9 @@ func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.
 	return moving
 }
 
-// spent is what a broker's record has posted for the window that a transaction
-// repairs, less what came back, and the penalties that were added to that. A window
-// that was lost before, parts of which have run, is none of it: a job's budget is
-// that of a window.
+// spent returns what a broker's record has posted for the window that a transaction
+// repairs, less refunds, and the penalties added to those. An earlier window that was lost
+// after parts of it had run is not included: a job's budget is for one window.
 func (c *checker) spent(m *mirror, repair bourse.TxID) (net, penalties bourse.Credits) {
 	window := c.window(repair)
 	for _, id := range m.begun {

@@ -52,9 +52,9 @@ func (b *behind) brings(id bourse.LegID) bool {
 	return t != nil && t.job.Work != nil
 }
 
-// submits checks that a cluster does not rely on its driver to begin work only once:
-// what it has on record as begun, or what has truly begun, it does not submit (I22); and
-// that what it hands over is its job's (I20).
+// submits checks that a cluster does not rely on its driver to begin work only once: it
+// must not submit what it has on record as begun, or what has really begun (I22). What it
+// hands over must be its job's (I20).
 func (b *behind) submits(x *behindSite, s *sim.Step) error {
 	for _, f := range s.Facts {
 		if f, ok := f.(bourse.LockMoved); ok {
@@ -81,9 +81,9 @@ func (b *behind) submits(x *behindSite, s *sim.Step) error {
 	return nil
 }
 
-// handsOver checks the work that is submitted for a leg: it is its job's, it runs as the
-// account that its user has there, and it meets the others where one of its window's
-// sites has a place for them.
+// handsOver checks the work submitted for a leg: it is its job's, it runs under its user's
+// account there, and it meets the other legs if one of the window's sites has a place for
+// them.
 func (b *behind) handsOver(x *behindSite, c agents.Command) error {
 	id := b.legs[c.Name]
 	t := b.c.txs[id.Tx]
@@ -110,8 +110,8 @@ func (b *behind) handsOver(x *behindSite, c agents.Command) error {
 	return nil
 }
 
-// result checks what a broker has on record of a leg that has run: its work has begun in
-// the manager (I20), once (I22), and what is said of it is so.
+// result checks a broker's record of a leg that has run: its work has begun in the manager
+// (I20), once (I22), and the result is true.
 func (b *behind) result(f bourse.LegDone) error {
 	t := b.c.txs[f.Leg.Tx]
 	if f.State != bourse.Settled || f.Claim || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.Leg.Leg >= len(t.begun.Sites) {

@@ -99,10 +99,10 @@ func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	return (&world{}).begin(seed, faults, opt)
 }
 
-// newMortalWorld is one whose clusters have journals, and may die as all others.
-// They have the clocks of their sites, as in one process. Nobody begins a life there
-// whose clock others would contradict; in other worlds sites do, as if nobody
-// answered them, and their clusters have the right time.
+// newMortalWorld makes a world whose clusters have journals and may die like all others.
+// They share the clocks of their sites, as in one process. No life begins there with a
+// clock that others would contradict. In other worlds sites do begin with such clocks, as
+// if they got no answers, and their clusters have the right time.
 func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	return (&world{mortal: map[agents.ID]*cluster.Agent{}}).begin(seed, faults, opt)
 }
@@ -311,9 +311,9 @@ func drawJob(r *rand.Rand, name string, at bourse.Time) bourse.Job {
 	return j
 }
 
-// drawPromises makes half of the sites such of service level agreements, and has
-// half of the jobs leave their sites a choice and every sixth or so come after
-// another one. It draws from a stream of its own: all else of a seed stays as it is.
+// drawPromises turns half of the sites into sites with service level agreements, lets half
+// of the jobs give their sites a choice, and makes every sixth or so come after another
+// one. It has its own stream, so everything else of a seed stays the same.
 func (w *world) drawPromises(r *rand.Rand) {
 	for i := range w.sites {
 		if r.IntN(2) == 0 {
