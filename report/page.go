@@ -86,7 +86,7 @@ type pageTable struct {
 	Verdict bool // the last column is words too
 }
 
-// Word reports whether column i is of words, not of numbers.
+// Word reports whether column i contains words rather than numbers.
 func (t pageTable) Word(i int) bool { return i < t.Words || t.Verdict && i == len(t.Head)-1 }
 
 type pagePlot struct {
@@ -95,9 +95,9 @@ type pagePlot struct {
 	Data         *pageTable
 }
 
-// WriteHTML writes report.html: the run's numbers, pictures and jobs on one page
-// that needs nothing else. It needs a report that kept its jobs, and is 10 MB at
-// most: a larger one shows fewer jobs, then leaves out what ran where.
+// WriteHTML writes report.html: the run's numbers, pictures and jobs on one page that needs
+// nothing else. The report must have kept its jobs. The page has at most 10 MB: a larger
+// one shows fewer jobs, then leaves out what ran where.
 func (r *Report) WriteHTML(w io.Writer) error {
 	if !r.kept {
 		return errors.New("the jobs of this run were not kept: there is nothing to draw")
@@ -105,7 +105,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return writeWithin(w, r.page)
 }
 
-// lesser says how much pages hold, each less than the one before.
+// lesser lists how much pages hold, each less than the one before.
 var lesser = []documentOptions{{mostStories, math.MaxInt, true}, {200, 20_000, true}, {200, 2000, true}, {200, 2000, false}}
 
 func writeWithin(w io.Writer, make func(documentOptions) (*page, error)) error {
@@ -174,11 +174,11 @@ func (p *page) view(r *Report, letter string, s shared, o documentOptions) error
 }
 
 // onePiece is how much of a feed one element of the page holds. A browser takes almost
-// twice as long to read one element of megabytes as many of this size. Fours of base64
-// are whole.
+// twice as long to read a single element of megabytes as many of this size. It is a
+// multiple of four, the unit of base64.
 const onePiece = 60_000
 
-// head names a run, with a letter where there are two.
+// head names a run, with a letter if there are two.
 func (r *Report) head(letter string) pageHead {
 	s := &r.Summary
 	h := pageHead{Title: s.Scenario, Finding: s.Finding, Line: fmt.Sprintf("Seed %d, %s simulated, %s, %s.",
@@ -214,9 +214,8 @@ func settingsTable(list []Setting) pageTable {
 	return t
 }
 
-// WriteComparison writes two runs side by side, over one ruler and on the same
-// axes, with how far apart they are over all their seeds. Both must have kept their
-// jobs.
+// WriteComparison writes two runs side by side, over one ruler and on the same axes, with
+// their differences over all their seeds. Both must have kept their jobs.
 func WriteComparison(w io.Writer, a, b *Report, apart []Apart) error {
 	return writeWithin(w, func(o documentOptions) (*page, error) { return comparison(a, b, apart, o) })
 }

@@ -79,7 +79,7 @@ func (j *voJob) shown(vo string, until bourse.Time) view.Job {
 	return one
 }
 
-// why is the shortest answer.
+// why returns the shortest explanation.
 func (j *voJob) why() string {
 	switch {
 	case j.tx == nil && j.reason.Refused():
@@ -92,7 +92,7 @@ func (j *voJob) why() string {
 	return "placed"
 }
 
-// shown tells what became of a job, and what alternatives it had.
+// shown describes what became of a job, and which alternatives it had.
 func (s *story) shown() *view.Story {
 	one := &view.Story{}
 	for i, t := range s.turns {
@@ -117,7 +117,7 @@ func (s *story) shown() *view.Story {
 	return one
 }
 
-// finding is what a cycle had for a job, in one sentence.
+// finding says in one sentence what a cycle had for a job.
 func (l *look) finding() string {
 	switch {
 	case l.found == 0:
@@ -134,7 +134,7 @@ func (l *look) finding() string {
 	return s
 }
 
-// on names where an alternative's legs lie, with their nodes.
+// on names where an alternative's legs are, with their nodes.
 func on(o *planning.Option) string {
 	s := ""
 	for i, l := range o.Legs {

@@ -45,8 +45,8 @@ func (f *Plot) Write(w io.Writer, format string) error {
 	return fmt.Errorf("format %q: must be svg or png", format)
 }
 
-// shared is what the figures of two runs that are shown side by side share: the
-// end of the ruler and of the axes.
+// shared is what the figures of two runs shown side by side have in common: the ends of the
+// ruler and of the axes.
 type shared struct {
 	until bourse.Time
 	price float64 // credits a node-hour
@@ -55,7 +55,7 @@ type shared struct {
 // Plots draws all figures of a run that has kept its jobs.
 func (r *Report) Plots() ([]Plot, error) { return r.plots(r.alone(), ganttOptions{tried: true}) }
 
-// alone is what a run by itself is shown with.
+// alone returns the shared values of a run shown by itself.
 func (r *Report) alone() shared { return shared{until: r.until, price: r.highestPrice()} }
 
 func (r *Report) plots(v shared, o ganttOptions) ([]Plot, error) {
@@ -81,7 +81,7 @@ func (r *Report) plots(v shared, o ganttOptions) ([]Plot, error) {
 
 var ganttHead = []string{"site", "group", "kind", "broker", "job", "window", "nodes", "start s", "end s", "how"}
 
-// ganttRows are the bars of the picture: what ran, and what was held and never ran.
+// ganttRows returns the bars of the picture: what ran, and what was held but never ran.
 func (r *Report) ganttRows() [][]string {
 	var rows [][]string
 	bands := r.bands(false)
@@ -170,7 +170,8 @@ func ticks(low, high float64, most int) []float64 {
 	return list
 }
 
-// number shows a number of an axis: six digits, no noise of binary fractions.
+// number formats a number of an axis with six digits, without the noise of binary
+// fractions.
 func number(v float64) string {
 	if v == 0 {
 		return "0" // not -0
@@ -178,7 +179,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e9)/1e9, 'g', 6, 64)
 }
 
-// above is a round number not below v, for the end of an axis.
+// above returns a round number not below v, for the end of an axis.
 func above(v float64) float64 {
 	if !(v > 0) {
 		return 1

@@ -18,7 +18,7 @@ const (
 	pricePanel = 60 * pixel
 )
 
-// load is how a site stood over equal steps of time: means over each step.
+// load is the state of a site over equal steps of time: means over each step.
 type load struct {
 	local, vo  []float64 // nodes
 	paid, base []float64 // credits a node-hour, of the legs that ran; 0 where none did
@@ -43,7 +43,7 @@ func (b *band) load(n int, until bourse.Time) load {
 	return l
 }
 
-// rate is what a leg costs an hour, 0 for a local job.
+// rate returns what a leg costs per hour, 0 for a local job.
 func (b *bar) rate(of func(bourse.Fare) bourse.Credits) float64 {
 	if !b.vo {
 		return 0
@@ -55,7 +55,7 @@ func (b *bar) rate(of func(bourse.Fare) bourse.Credits) float64 {
 	return 0
 }
 
-// unitPrice is what a leg costs a node and hour.
+// unitPrice returns what a leg costs per node-hour.
 func unitPrice(l *history.Leg) float64 {
 	hours := nodeHours(l.What)
 	if hours <= 0 {
@@ -190,7 +190,7 @@ func (c *chart) levelLines(class string, mean []float64) {
 	}
 }
 
-// rows are the data of a load.
+// rows returns the data of a load.
 func (l load) rows(site string, nodes int, until bourse.Time) [][]string {
 	n := len(l.vo)
 	rows := make([][]string, n)

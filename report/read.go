@@ -52,8 +52,8 @@ func decode[F agents.Fact](line []byte) (agents.Fact, error) {
 	return f, err
 }
 
-// ReadEvents reads events.jsonl and calls each with every fact, in order; facts
-// of kinds that it does not know are left out. An error names the line.
+// ReadEvents reads events.jsonl and calls each with every fact, in order. It skips facts of
+// unknown kinds. An error names the line.
 func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.Fact) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestEvent)
@@ -105,10 +105,10 @@ func (s *Summary) Header() Header {
 	return h
 }
 
-// ReadDir reads a report's summary and events back, so that its tables and its
-// picture can be drawn again; the local jobs that were still queued at the end
-// are counted but have no rows. Files of different runs are an error, and so is
-// a file that no run has written.
+// ReadDir reads a report's summary and events back, so that its tables and its picture can
+// be drawn again. Local jobs that were still queued at the end are counted but have no
+// rows. It is an error if the files are from different runs, or have contents that no run
+// writes.
 func ReadDir(dir string) (*Report, error) {
 	text, err := os.ReadFile(filepath.Join(dir, SummaryFile))
 	if err != nil {
@@ -123,7 +123,7 @@ func ReadDir(dir string) (*Report, error) {
 	return read(text, events, filepath.Join(dir, SummaryFile), path)
 }
 
-// read makes a report of the two files, known by their paths in errors.
+// read makes a report from the two files; errors name them by their paths.
 func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Report, error) {
 	var s Summary
 	if err := json.Unmarshal(summary, &s); err != nil {
@@ -158,7 +158,7 @@ func (c *Collector) feed(events io.Reader) error {
 	})
 }
 
-// check refuses a summary that no run has written.
+// check refuses a summary that no run could have written.
 func (s *Summary) check() error {
 	if s.Until < 0 {
 		return fmt.Errorf("until: %v s is before the start", s.Until)
@@ -193,7 +193,7 @@ func (s *Summary) check() error {
 // mostNodes bounds a group read from a file, and what a job may take of one.
 const mostNodes = 10_000_000
 
-// check refuses a fact that no agent of the header's could have recorded.
+// check refuses a fact that no agent of the header could have recorded.
 func (c *Collector) check(now bourse.Time, id agents.ID, f agents.Fact) error {
 	s := c.index[id].site
 	switch f := f.(type) {
@@ -252,7 +252,7 @@ func (s *JobSummary) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// tellsOf reports whether two summaries are of one run, apart from what facts do not
+// tellsOf reports whether two summaries are of the same run, apart from what facts do not
 // show.
 func (s *Summary) tellsOf(o *Summary) bool {
 	if len(s.Sites) != len(o.Sites) || len(s.Brokers) != len(o.Brokers) {

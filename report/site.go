@@ -7,8 +7,8 @@ import (
 	"github.com/bourse-grid/bourse/history"
 )
 
-// slowdownBound is the least runtime that a slowdown is computed with, so that
-// jobs of a moment do not drown the mean (Feitelson's bounded slowdown).
+// slowdownBound is the least runtime used to compute a slowdown, so that very short jobs do
+// not dominate the mean (Feitelson's bounded slowdown).
 const slowdownBound = 10 * bourse.Second
 
 // site sums up one site: its cluster's local jobs and the legs it carries. It folds
@@ -131,8 +131,8 @@ func (s *site) clusterFact(now bourse.Time, f any) {
 	}
 }
 
-// slowdown is how many times longer than its run a job took from submit to
-// end, at least 1, runs counted as slowdownBound at least.
+// slowdown returns how many times longer than its run a job took from submission to end, at
+// least 1. Runs count as at least slowdownBound.
 func slowdown(wait, run bourse.Duration) float64 {
 	return max(1, float64(wait+run)/float64(max(run, slowdownBound)))
 }
@@ -181,7 +181,7 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	}
 }
 
-// takes is how long the work of a leg that shares its nodes occupies each of them. run
+// takes returns how long the work of a leg that shares its nodes occupies each of them. run
 // is the actual runtime at performance 1; 0: as long as it asked for.
 func (s *site) takes(what bourse.Leg, run bourse.Duration) bourse.Duration {
 	if run <= 0 {
@@ -190,7 +190,7 @@ func (s *site) takes(what bourse.Leg, run bourse.Duration) bourse.Duration {
 	return s.groups[s.group(what.Group)].Performance.Runtime(run)
 }
 
-// took is the same for a leg that is settled, 0 before.
+// took is the same for a settled leg, 0 before that.
 func (s *site) took(l *history.Leg) bourse.Duration {
 	if l.State != bourse.Settled {
 		return 0
@@ -206,7 +206,7 @@ func (d *Deadlines) count(end, deadline bourse.Time) {
 	}
 }
 
-// nodeHours are those of a leg, as they were asked for.
+// nodeHours returns the node-hours of a leg, as asked for.
 func nodeHours(l bourse.Leg) float64 {
 	d := l.Duration()
 	if l.Work > 0 {
@@ -215,7 +215,7 @@ func nodeHours(l bourse.Leg) float64 {
 	return d.Hours() * float64(l.Nodes)
 }
 
-// wait notes the jobs that are still queued when the run ends.
+// wait records the jobs that are still queued when the run ends.
 func (s *site) wait(list []Waiting, until bourse.Time) {
 	for _, j := range list {
 		if j.Submit > until {
@@ -234,7 +234,8 @@ func (s *site) wait(list []Waiting, until bourse.Time) {
 	}
 }
 
-// voTime is the node-time used by legs in each group, by the instant t.
+// voTime returns the node-time used by legs in each group by the instant t, in
+// node-milliseconds.
 func (s *site) voTime(t bourse.Time) []int64 {
 	used := make([]int64, len(s.groups))
 	for i := range s.groups {

@@ -69,7 +69,7 @@ func (s *Study) Write(w io.Writer) error {
 	return p.write(w)
 }
 
-// withoutPaper takes the column of the paper's figures away.
+// withoutPaper removes the column of the paper's figures.
 func (t *pageTable) withoutPaper() {
 	const paper = 2
 	t.Head, t.Words = slices.Delete(t.Head, paper, paper+1), paper
@@ -94,7 +94,7 @@ func (s *Study) frontPlots() []Plot {
 	return list
 }
 
-// measures are the rows of each measure, in the order in which they first come.
+// measures returns the rows of each measure, in order of first appearance.
 func (s *Study) measures() (order []string, rows map[string][]*StudyRow) {
 	rows = map[string][]*StudyRow{}
 	for i := range s.Rows {
@@ -119,7 +119,7 @@ func (s *Study) constant(rows []*StudyRow) bool {
 	return len(rows) > 1 || s.Plain
 }
 
-// constants says of the measures that have no figure what they are.
+// constants lists the values of the measures that have no figure.
 func (s *Study) constants() (said []string) {
 	order, rows := s.measures()
 	for _, measure := range order {
@@ -134,8 +134,8 @@ func (s *Study) constants() (said []string) {
 	return said
 }
 
-// measurePlots draws a figure for each measure that varies; one of very many rows has
-// several.
+// measurePlots draws a figure for each measure that varies, or several if it has very many
+// rows.
 func (s *Study) measurePlots() []Plot {
 	order, rows := s.measures()
 	var list []Plot
@@ -205,7 +205,7 @@ func (c *chart) interval(y draw.Px, r *StudyRow) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// spanOf is an axis that all rows lie on, with a margin.
+// spanOf returns an axis that contains all rows, with a margin.
 func spanOf(rows []*StudyRow) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	take := func(v float64) {

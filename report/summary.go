@@ -217,7 +217,7 @@ func (b *vo) summary() BrokerSummary {
 	return sum
 }
 
-// paid is what the committed legs cost, net of refunds.
+// paid returns what the committed legs cost, net of refunds.
 func (b *BrokerSummary) paid() bourse.Credits { return b.Cost.Total - b.Refunded }
 
 func income(f bourse.Fare) Income { return Income{f.Base, f.Additive, f.Total()} }
@@ -227,7 +227,7 @@ func utilisation(local, vo int64, nodes int, until bourse.Time) Utilisation {
 	return Utilisation{All: ratio(float64(local+vo), whole), Local: ratio(float64(local), whole), VO: ratio(float64(vo), whole)}
 }
 
-// mean is sum / n rounded half up, 0 for n = 0. Sums are not negative.
+// mean returns sum / n rounded half up, 0 for n = 0. Sums must not be negative.
 func mean[T ~int64](sum T, n int) T {
 	if n == 0 {
 		return 0
@@ -239,7 +239,7 @@ func mean[T ~int64](sum T, n int) T {
 	return q
 }
 
-// meanAnd90 are the mean of a list and what nine in ten do not exceed.
+// meanAnd90 returns the mean of a list and the value that nine in ten do not exceed.
 func meanAnd90(list []bourse.Duration) (middle, most bourse.Duration) {
 	if len(list) == 0 {
 		return 0, 0
@@ -252,7 +252,7 @@ func meanAnd90(list []bourse.Duration) (middle, most bourse.Duration) {
 	return mean(sum, len(list)), list[(9*len(list)+9)/10-1]
 }
 
-// ratio is a / b rounded to six decimals, 0 for b = 0.
+// ratio returns a / b rounded to six decimals, 0 for b = 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

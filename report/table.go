@@ -17,9 +17,8 @@ const nameWidth = 16
 // tableWidth is what the finding is wrapped to.
 const tableWidth = 78
 
-// WriteTables writes what ends a simulation: a row per site and a row per VO of
-// their measures, and the finding. The words of a run's head, and where its files
-// lie, are the caller's.
+// WriteTables writes what ends a simulation: a row for each site and each VO with their
+// measures, and the finding. The caller writes the head of the run and where its files are.
 func (s *Summary) WriteTables(w io.Writer) error {
 	if err := render(w, terminalTable("Site", siteMeasures, s.Sites, siteName)); err != nil {
 		return err
@@ -53,9 +52,9 @@ func terminalTable[S any](first string, measures []measure[S], list []S, name fu
 func siteName(s *SiteSummary) string     { return s.Name }
 func brokerName(b *BrokerSummary) string { return b.Name }
 
-// NewTable opens a table in the one style of all commands: words to the left,
-// figures to the right. The first column and those whose head begins with "<"
-// hold words. It fits a terminal of Columns as well as it can, see fitted.
+// NewTable opens a table in the common style of all commands: words to the left, numbers to
+// the right. The first column and those with a head that begins with "<" hold words. It is
+// fitted to Columns as well as possible; see fitted.
 func NewTable(head ...string) table.Writer {
 	t := &fitted{Writer: table.NewWriter(), words: []int{0}, widths: make([]int, len(head)), pieces: make([]int, len(head))}
 	style := table.StyleDefault
@@ -89,9 +88,9 @@ const Columns = 80
 // leastWords is how far a column of words is folded.
 const leastWords = 8
 
-// fitted is a table that is narrowed where it is wider than a terminal: its columns move
-// together, then words are folded into several lines, the widest column first; if that is
-// not enough, intervals go below their means. Figures are never cut: a table of many is
+// fitted is a table that is narrowed if it is wider than a terminal. First its columns move
+// together, then words are wrapped, the widest column first, and if that is not enough,
+// intervals go below their means. Numbers are never cut, so a table with many of them stays
 // as wide as they are.
 type fitted struct {
 	table.Writer
