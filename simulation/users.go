@@ -40,7 +40,7 @@ func (u *users) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	switch m := m.(type) {
 	case agents.Started, due:
 	case agents.SubmitReply, agents.JobReply:
-		return // what became of a job stands in the broker's facts
+		return // the broker's facts say what became of a job
 	case booked:
 		u.book(now, m, out)
 		return

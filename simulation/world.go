@@ -113,7 +113,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	}
 	if w.rec.Keep {
 		cfg.Explain = keptDetail
-	} else if w.rec.Events == nil && b.Workload != nil { // nobody reads what is forgotten, and no job comes after another
+	} else if w.rec.Events == nil && b.Workload != nil { // forgotten jobs are not read, and no job comes after another
 		cfg.KeepJobs = keptJobs
 	}
 	cfg.Lossless = !w.rec.lossy

@@ -34,7 +34,7 @@ type AdmissionOptions struct {
 // admissionCell is one setting of the experiment.
 type admissionCell struct {
 	control    admission.Control
-	inaccuracy int            // of the estimates, in hundredths of what the trace's are off
+	inaccuracy int            // error of the estimates, in hundredths of the trace's error
 	delay      int            // arrival delay factor in hundredths
 	ratio      int            // mean factor of the others over that of the urgent jobs
 	urgent     int            // share of the urgent jobs in hundredths
@@ -43,7 +43,7 @@ type admissionCell struct {
 	ranOnly    bool           // without the jobs that never ran
 	bare       bool           // a task past its estimate gets what the others' bare shares leave
 	nodes      int            // of the machine; 0: the paper's
-	rule       estimates.Rule // what stands for the estimates of the trace
+	rule       estimates.Rule // what replaces the estimates of the trace
 }
 
 // admissionOutcome is what came of one draw under one setting.

@@ -35,11 +35,11 @@ import (
 // regime says what the users of a market may do and what they pay.
 type regime struct {
 	name     string
-	stay     bool  // on their own site's queue; nobody leaves
+	stay     bool  // on their own site's queue; no user leaves
 	home     bool  // any way, but on their own site
 	additive bool  // reservations pay for the delay that they cause
 	declared bool  // at the delay costs that users declare, else all at 1
-	lie      int64 // what a fifth of those who stay multiply their delay cost by, in thousandths; 0: nobody lies
+	lie      int64 // factor, in thousandths, by which a fifth of the users who stay overstate their delay cost; 0: none do
 	planner  bool  // the right choice is made for them
 }
 
@@ -83,9 +83,9 @@ var wayNames = [ways]string{"leave", "best effort", "the priority queue", "a res
 type marketOutcome struct {
 	welfare   float64 // values reached less delay costs, % of all values
 	inTime    float64 // % of the users whose job ended by its deadline
-	wait      float64 // mean, of those who did not leave, h
+	wait      float64 // mean over users who did not leave, h
 	burden    float64 // the same weighted by delay cost x nodes, h
-	paid      float64 // credits per node-hour of those who did not leave
+	paid      float64 // credits per node-hour, of users who did not leave
 	refunds   float64 // what would be passed on to the delayed, % of what is paid
 	elsewhere float64 // % of the users
 	by        [ways]float64

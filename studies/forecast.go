@@ -50,8 +50,8 @@ type forecaster int
 const (
 	byLimits    forecaster = iota // every job runs to its limit
 	byHistory                     // limits scaled by the first half
-	byKept                        // limits scaled by all that has ended so far
-	byKnowledge                   // the runs are known: only who comes later is not
+	byKept                        // limits scaled by what all ended jobs have shown
+	byKnowledge                   // the runs are known, only later arrivals are not
 	forecasters
 )
 

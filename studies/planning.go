@@ -73,8 +73,8 @@ var basePoint = point{}
 type scene struct {
 	preset string
 	traced bool
-	seeds  int            // of so many one is run
-	ample  bourse.Credits // a budget that binds nobody; 0: the preset's own does not
+	seeds  int            // one in this many is run
+	ample  bourse.Credits // a budget that limits no job; 0: the preset's own does not
 	tight  bourse.Credits // some three quarters of what the first alternatives cost
 }
 
@@ -96,7 +96,7 @@ func (g *scene) points() []point {
 		list = append(list, point{name: "ample budget", budget: g.ample})
 	}
 	list = append(list, point{name: "budget " + g.tight.String(), budget: g.tight})
-	if !g.traced { // what is on record can be added to, not taken from
+	if !g.traced { // a record can be extended but not reduced
 		list = append(list, point{name: "local load x 0.8", load: 80})
 	}
 	return append(list, point{name: "local load x 1.1", load: 110},

@@ -66,7 +66,7 @@ type pricingCell struct {
 	policy   backfill.Policy
 	exact    bool            // the runs are known: estimates are the runs
 	priority bool            // the drawn go into a high-priority queue instead
-	notice   bourse.Duration // asked so long before the earliest start
+	notice   bourse.Duration // time between the request and the earliest start
 	lying    bool            // a tenth of the other jobs declares a delay cost,
 	declared int             // in hundredths of the true one
 }

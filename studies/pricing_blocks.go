@@ -16,7 +16,7 @@ type pricingBlocks struct {
 
 func newPricingBlocks(by Blocks, jobs []bourse.LocalJob) *pricingBlocks {
 	b := &pricingBlocks{cut: newCutter(by, jobs[0].Submit, jobs[len(jobs)-1].Submit), zero: jobs[0].Submit}
-	for i := range jobs { // numbers all users, so that nobody does later, from several processors
+	for i := range jobs { // numbers all users now, before several processors need them
 		b.of(&jobs[i])
 	}
 	b.count = b.cut.blocks()
@@ -31,7 +31,7 @@ type pricingSums struct {
 	paid, free, less float64 // of reservations: SU, how many pay nothing, and less than rho 1
 	reserved, late   float64 // reservations, and who of the drawn starts late
 	waits, others    total   // hours, of the drawn and of best effort
-	harm             total   // SU of waiting, of those who lie
+	harm             total   // cost of waiting of users who lie, SU
 	refund           float64
 	rhos             []float64 // where the dearest are shown
 }

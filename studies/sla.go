@@ -26,7 +26,7 @@ const (
 type SLAOptions struct {
 	Seed      uint64
 	Runs      int                   // how many times the deadlines of each interval are drawn
-	Intervals int                   // the first so many; 0: all that the trace has whole
+	Intervals int                   // number of intervals; 0: all complete ones of the trace
 	Done      func(done, total int) // called after each draw of an interval, in no order, never at once
 }
 
@@ -41,7 +41,7 @@ type slaCell struct {
 	half      bool // only half of the users take an alternative
 	inexact   bool // runs are Poisson(80)/100 of the estimates
 	replan    bool // everyone is placed again when work ends early
-	shift     int  // half of the owners may be shifted by so many hundredths; 0: none
+	shift     int  // half of the owners may be shifted by this many hundredths; 0: none
 }
 
 // slaOutcome is what came of one interval under one setting.
@@ -49,7 +49,7 @@ type slaOutcome struct {
 	used     float64 // % of the node-time, measured over the interval
 	work     float64 // accepted, % of the node-time submitted
 	accepted float64 // % of the submissions
-	revenue  float64 // % of the full price of all that was submitted
+	revenue  float64 // % of the full price of all submitted jobs
 	lost     float64 // % of the node-time of started jobs that they did not use
 	phi      float64 // mean |phi| of the alternatives taken over the threshold
 }

@@ -17,7 +17,7 @@ import (
 const (
 	slotCycles = 25_000 // of a run
 	slotBlocks = 10     // streams that a run's cycles are drawn from
-	slotDeep   = 10     // every so many cycles also tries what the paper left out
+	slotDeep   = 10     // one in this many cycles also tries what the paper left out
 )
 
 // SlotSearchOptions say how much of the experiment is run.

@@ -32,8 +32,8 @@ type checker struct {
 	journals *invariant.Audit     // what "bourse journal verify" would find
 	read     int                  // of its findings
 	replaced map[bourse.TxID]bool // a leg of it was moved
-	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
-	liars    map[agents.ID]bool   // sites that have said what is not so
+	past     map[agents.ID]bool   // agents that have had an old disk, or a twin
+	liars    map[agents.ID]bool   // sites that have lied
 	talk     *talk
 	behind   *behind
 	lives    lives

@@ -87,7 +87,7 @@ func (l *lifeTold) deeds(s *sim.Step, m *mirror) error {
 		switch m := x.Message.(type) {
 		case agents.Confirm:
 			l.asked[m.Leg] = s.Now
-		case agents.List: // what is said to a site that is lost
+		case agents.List: // messages to a lost site
 			l.lists[x.To] = s.Now
 		}
 	}

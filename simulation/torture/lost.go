@@ -68,7 +68,7 @@ func (sayAgain) Kind() string { return "SayAgain" }
 func (o *operator) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.SiteLost, agents.SiteFound:
-		if f, ok := m.(agents.SiteFound); ok && f.Site == "" { // all that were said to be lost
+		if f, ok := m.(agents.SiteFound); ok && f.Site == "" { // all sites declared lost
 			for _, x := range o.said {
 				if l, ok := x.(agents.SiteLost); ok {
 					m = agents.SiteFound{Site: l.Site}

@@ -24,7 +24,7 @@ type kind uint8
 const (
 	simulated kind = iota // a queue, without a manager
 	reserving             // a manager that keeps reservations
-	machine               // one that begins what it is told to
+	machine               // one that starts what it is told to
 )
 
 // managedKinds draws what is behind each site in the world of a seed, and whether the

@@ -18,10 +18,10 @@ import (
 // themselves it uses nothing but their names for legs.
 type behind struct {
 	c     *checker
-	legs  map[string]bourse.LegID // by the name of all that is for it
+	legs  map[string]bourse.LegID // by the name of everything for a leg
 	sites map[agents.ID]*behindSite
 	since map[difference]bourse.Time
-	right map[bourse.LegID]bourse.Time // since when a leg has all that it needs
+	right map[bourse.LegID]bourse.Time // since when a leg has everything it needs
 	lost  map[bourse.LegID]bool        // its cluster has said so
 	names map[bourse.LegID][]string    // of the nodes that were locked for a leg
 	// begins holds by name whose work runs by its cluster's record.
@@ -49,12 +49,12 @@ type difference struct {
 // Bounds on how long something may last while no fault strikes the manager, the cluster or
 // its site.
 const (
-	causeBound  = 2 * bourse.Minute  // of a leg that has all that it needs, and is lost
-	orphanBound = 10 * bourse.Minute // of what is left of a leg that has ended
+	causeBound  = 2 * bourse.Minute  // for a leg that has everything it needs, and is lost
+	orphanBound = 10 * bourse.Minute // for remains of a leg that has ended
 	endBound    = 5 * bourse.Minute  // of its work
 	mendBound   = 8 * bourse.Minute  // of a difference
 	unfitBound  = 7 * bourse.Minute  // since when a node may not be up that a leg is placed on: a look of 5 minutes ago counts
-	goneBound   = bourse.Minute      // of a reservation that has gone from under a leg, and of which a look has told
+	goneBound   = bourse.Minute      // for a leg whose reservation has vanished, after a look has shown that
 	leisure     = 15 * bourse.Minute // after the calm, to see these bounds reached
 )
 

@@ -38,7 +38,7 @@ func (b *behind) compare(x *behindSite) error {
 	for _, id := range sortedLegs(m.legs) {
 		l := m.legs[id]
 		if b.c.exempt[id] || l.restored || l.State != bourse.Confirmed && l.State != bourse.Running {
-			delete(b.right, id) // nobody looks at it any more
+			delete(b.right, id) // no one looks at it any more
 			continue
 		}
 		all := b.differences(x, id, l, kept[managed.Name(prefix, id)])

@@ -74,7 +74,7 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 	l.shifts = f.Shifts
 	switch {
 	case l.restored:
-		return nil // its window is no more known
+		return nil // its window is no longer known
 	case f.Shifts <= shifts:
 		return fmt.Errorf("S81: leg %v is moved as shift %d, after shift %d", f.Leg, f.Shifts, shifts)
 	case l.State != bourse.Confirmed && l.State != bourse.Running:

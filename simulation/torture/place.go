@@ -11,7 +11,7 @@ import (
 func (c *checker) place(m *mirror, id bourse.LegID, l *legMirror, before bourse.Time) error {
 	t := m.txs[id.Tx]
 	if _, claimed := c.claimed[id]; claimed {
-		return nil // its broker has given it up, and does not follow it any more
+		return nil // its broker has given it up and no longer follows it
 	}
 	if l == nil || !l.stands() || !t.commit || c.moved[id] > before || c.shifted[id] > before {
 		return nil

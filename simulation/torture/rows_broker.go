@@ -170,7 +170,7 @@ func (x *taking) done(f bourse.LegDone) {
 func (x *taking) adopted(f bourse.LegAdopted) {
 	t := x.m.txs[f.Leg.Tx]
 	x.take("B55", map[bool]string{true: "B56"}[t != nil && t.decided])
-	x.takeIf(f.Leg.Leg > 0 && t == nil, "B91") // places of which nothing is known
+	x.takeIf(f.Leg.Leg > 0 && t == nil, "B91") // places that are unknown
 }
 
 // brokerSends counts the rows recognised by a repeat, or only by an answer.
