@@ -143,7 +143,7 @@ func (f *finder) open(since bourse.Time) error {
 	return nil
 }
 
-// maxParts bounds the segments searched; the latest ones are.
+// maxParts bounds the segments searched, counting back from the latest.
 const maxParts = 500
 
 func openPart(disk Disk, n uint64) (part, error) {

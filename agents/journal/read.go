@@ -111,8 +111,7 @@ func ReadFile(name string, data []byte, codec *Codec, visit func(Record) error) 
 	return Segment{s.file, s.header, s.facts(), s.torn}, err
 }
 
-// chunk is how many facts one goroutine decodes at a time, or how many parts of an image:
-// one.
+// chunk is how many facts one goroutine decodes at a time. Of an image it decodes one part.
 const chunk = 2048
 
 // chunks returns where each group of records that are decoded together ends.

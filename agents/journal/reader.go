@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// How a reader reads a text, piece by piece.
+// The methods with which a reader reads a text, piece by piece.
 
 func (d *reader) fail(why string) {
 	if d.err == nil {

@@ -31,8 +31,8 @@ const (
 	lastCall  = 30 * time.Second
 )
 
-// doubts reports whether a piece of gossip must not be believed yet, and has the process
-// called that it is about.
+// doubts reports whether a piece of gossip must not be believed yet. If so, it calls the
+// process in question.
 func (n *Node) doubts(node string, m Member, alive bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -119,7 +119,7 @@ func (q *quarantine) add(now bourse.Time, from agents.ID, m agents.Message, plac
 	return q.write()
 }
 
-// write writes the file anew: first beside its place, then over it.
+// write rewrites the file: first under a temporary name, then in its place.
 func (q *quarantine) write() error {
 	const beside = quarantineFile + ".new"
 	text, err := json.Marshal(q.failures)

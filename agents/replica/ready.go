@@ -147,7 +147,7 @@ func (r *Replica) replayOne(record []byte) {
 	r.inner.Replay(at, f)
 }
 
-// rebuild makes the inner agent anew from the committed facts up to an entry.
+// rebuild replaces the inner agent by one made from the committed facts up to an entry.
 func (r *Replica) rebuild(upto uint64) {
 	r.inner = r.made(upto)
 	r.applied = upto

@@ -44,7 +44,7 @@ const (
 	manyBits = 9
 )
 
-// Estimates are classed by two classes for each doubling, from 8 s to 99 days.
+// There are two classes of estimates to each doubling, from 8 s to 99 days.
 const (
 	lengths = 40
 	lowest  = 13 // estimates in ms of up to this many bits are in the lowest class

@@ -13,7 +13,7 @@ type Options struct {
 	MaxParts        int         // parts of all windows together, at which the search stops; 0: no bound
 	Notice          bourse.Time // no window starts earlier, whatever the job's Ready
 	Weights         Weights     // for Best, in all passes; if Time and Cost are 0 these change from pass to pass
-	Barred          [][]bool    // by job, by group: must not be used; nil for one job or all: no limit
+	Barred          [][]bool    // by job, by group: must not be used; nil, for one job or all: any group may be used
 }
 
 // Result is what a batch found.
