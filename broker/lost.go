@@ -8,29 +8,28 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A site that does not answer any more is lost: by its silence, see presence.go,
-// or by an operator's word. From then on it is asked for nothing but its legs, and
-// it is not waited for. Its committed legs that are due (by an operator's word all
-// of them) are given up: they are repaired, or what is left of their windows is
-// released, as with any leg that is gone, and their price is refunded. That is a
-// claim: the site has not said so. Rows B105 to B108.
+// A site is lost when it has been silent for too long, see presence.go, or when an
+// operator declares it lost. From then on it is asked for nothing but its legs, and
+// nobody waits for it. Its committed legs that are due (all of them, if an operator
+// declared it) are given up: as with any leg that is gone, either they are repaired or
+// the rest of their windows is released. Their price is refunded. That refund is a
+// claim: the site has not agreed to it. Rows B105 to B108.
 //
-// A site that answers again lists its legs before anything else is said to it.
-// Then each claim is settled. A leg that the site still carries is released for
-// all of its price; one that has come to its end there stays as it is. The
-// broker's books then show what the leg costs by the site's: the VO bears the
-// difference, so that the user's refund stands, nothing is paid twice, and the
-// two ledgers agree again. The window stays given up: another one may have been
-// paid for in its place.
+// A site that answers again must first list its legs. Then each claim is settled. A leg
+// that the site still carries is released for its whole price; one that has ended there
+// stays as it is. The broker then books the leg at the cost in the site's books, and the
+// VO bears the difference. So the user's refund stands, nothing is paid twice, and the
+// two ledgers agree again. The window stays given up: another one may have been paid
+// for in its place.
 
-// loss is how and since when a site is lost.
+// loss says how a site was lost, and when.
 type loss bourse.LostSite
 
-// keepClaims is how long after its end a claim waits for word of its site. After
-// that it is written off, and the accounts differ by it.
+// keepClaims is how long after a leg's end its claim waits for the site to answer. Then
+// it is written off, and the two accounts differ by it.
 const keepClaims = 30 * bourse.Day
 
-// siteLost takes an operator's word that a site is lost. Row B106.
+// siteLost handles an operator's declaration that a site is lost. Row B106.
 func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
 	p := los.operated(from, m.Site, m.Kind(), out)
 	switch {
@@ -49,7 +48,7 @@ func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, 
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
-// siteFound takes that word back. What was given up stays so. Row B106.
+// siteFound withdraws that declaration. What was given up stays given up. Row B106.
 func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Outbox) {
 	p := los.operated(from, m.Site, m.Kind(), out)
 	if p == nil {
@@ -62,12 +61,12 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
-// maxWhy bounds an operator's words, in bytes.
+// maxWhy bounds an operator's reason, in bytes.
 const maxWhy = 1000
 
-// operated is the site that an operator speaks of. It is nil if there is no such
-// site, and then the operator is told so; or if the sender is no operator, and
-// then the message is counted as a stray.
+// operated is the site named in an operator's message. It is nil if there is no such
+// site, which the operator is told, or if the sender is no operator, which counts as a
+// stray message.
 func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
 	if !strings.HasPrefix(string(from), "operator:") {
 		los.stray++
@@ -87,13 +86,13 @@ func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *ag
 	if !before {
 		los.partWith(now, p, out)
 	}
-	for i := 0; i < len(los.txs.all()); i++ { // repairs are added at its end
+	for i := 0; i < len(los.txs.all()); i++ { // by index: repairs are appended meanwhile
 		los.giveUpLost(now, los.txs.all()[i], out)
 	}
 }
 
-// partWith goes on without a site: nothing more is said to it before it has listed
-// its legs, and what is undecided there is decided without it.
+// partWith goes on without a site. The site is sent nothing more until it has listed its
+// legs, and transactions that are undecided there are aborted.
 func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 	los.stale, p.silent = true, silence{}
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
@@ -110,8 +109,7 @@ func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 	los.co.recovery.resolveAll(now, p, out)
 }
 
-// giveUpLost gives up the legs of a transaction at sites that are lost by an
-// operator's word.
+// giveUpLost gives up a transaction's legs at sites that an operator has declared lost.
 func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		if p := los.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
@@ -120,8 +118,8 @@ func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbo
 	}
 }
 
-// giveUpLeg books a committed leg as lost whose site is silent, and deals with
-// what is left of its window. Row B105.
+// giveUpLeg books a committed leg as lost because its site is silent, and deals with
+// the rest of its window. Row B105.
 func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if t.state != bourse.TxCommitted || !t.resolved || l.state.Terminal() {
@@ -287,7 +285,7 @@ func (mem *memory) applySettled(f bourse.ClaimSettled) {
 	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
-// done reports whether nothing of a transaction is waited for any more, or only
+// done reports whether nothing more is expected of a transaction, except perhaps from
 // sites that have been lost for too long.
 func (los *losses) done(now bourse.Time, t *transaction) bool {
 	tooLong := t.lastEnd().Add(keepClaims) <= now
@@ -297,8 +295,8 @@ func (los *losses) done(now bourse.Time, t *transaction) bool {
 	return tooLong && t.state.Decided() && los.onlyLost(t)
 }
 
-// claims reports whether a leg of the transaction is a claim: given up with its
-// site, which has said nothing of it since.
+// claims reports whether a leg of the transaction is a claim: given up with its site,
+// which has not reported on it since.
 func (t *transaction) claims() bool {
 	for i := range t.legs {
 		if t.legs[i].claim {
@@ -308,7 +306,7 @@ func (t *transaction) claims() bool {
 	return false
 }
 
-// onlyLost reports whether a transaction waits for nothing but lost sites.
+// onlyLost reports whether a transaction is waiting only for lost sites.
 func (los *losses) onlyLost(t *transaction) bool {
 	for i := range t.legs {
 		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !los.peers.isLost(t.sites[i]) {
