@@ -191,18 +191,19 @@ func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, c
 	}
 }
 
-// keepsWindow reports whether a transaction was committed and its window is not
-// one that its job has lost or left since.
+// keepsWindow reports whether a transaction was committed and its job still has that
+// window. A nil transaction does not.
 func (t *transaction) keepsWindow() bool {
 	return t != nil && t.state == bourse.TxCommitted && !t.apart
 }
 
-// soundLeg reports whether what a site says a leg to be can be one.
+// soundLeg reports whether a leg listed by a site makes sense.
 func soundLeg(l *bourse.Leg) bool {
 	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
 }
 
-// soundFlex reports whether a site may move a leg in the window that it says.
+// soundFlex reports whether the window within which a site says it may move a leg makes
+// sense.
 func soundFlex(l *agents.ListedLeg) bool {
 	return l.Flex.Holds(l.What.Start, l.What.End) && l.Flex.Ready >= -bourse.MaxTime && l.Flex.Due <= bourse.MaxTime
 }

@@ -137,8 +137,8 @@ func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.
 	los.co.listener.lost(now, t.job, out)
 }
 
-// hearClaims takes what a site has listed of the legs that were given up with it:
-// what it still carries it will be told to release. Row B107.
+// hearClaims compares the claims against a site with the legs it has listed. What it
+// still carries it will be told to release. Row B107.
 func (los *losses) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	for _, t := range los.txs.all() {
 		for i := range t.legs {
@@ -164,7 +164,7 @@ func (los *losses) hearClaim(now bourse.Time, t *transaction, i int, s *sighting
 	}
 }
 
-// cost is what a leg that is over costs by its site's books.
+// cost is the cost of a leg that is over, by its site's books.
 func (s *sighting) cost(l *txLeg) bourse.Credits {
 	if !took(s) {
 		return 0 // it was never charged
@@ -172,7 +172,8 @@ func (s *sighting) cost(l *txLeg) bourse.Credits {
 	return l.costs(s.State, s.Refund, s.Penalty)
 }
 
-// costs is what a leg that was charged costs at its end: no more than its price.
+// costs is the final cost of a leg that was charged: its price, less refund and penalty.
+// With a penalty it may be below 0.
 func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bourse.Credits {
 	if end == bourse.Settled {
 		return l.fare.Total()
@@ -181,13 +182,13 @@ func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bours
 	return total - min(max(refund, 0), total) - min(max(penalty, 0), total.Times(maxPenalty))
 }
 
-// confirmable reports whether a leg that was given up, and whose site has not
-// heard of COMMIT, is confirmed first and then released. One that would replace
-// another leg there is not.
+// confirmable reports whether a leg that was given up before its site heard of COMMIT
+// is to be confirmed first and then released. A leg that would replace another leg at
+// that site is not: confirming it would give up the other one.
 func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == bourse.LegID{} }
 
-// tellReturned has a site give up a leg that it still carries: for all of its
-// price, confirmed first.
+// tellReturned makes a site release a leg that it still carries, for its whole price. A
+// leg that is not yet confirmed there is confirmed first.
 func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
@@ -197,16 +198,16 @@ func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outb
 	}
 }
 
-// claimHeard takes what a site says of a leg that was given up with it. It
-// reports false if the message is to be handled like that of any other leg.
+// claimHeard handles a site's message about a leg that was given up with it. It reports
+// false if the message must be handled as for any other leg.
 func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
-	case agents.Degraded: // a penalty may be heard of after Released
+	case agents.Degraded: // it may bring a penalty even after Released
 		cost := bourse.Credits(0)
 		if m.Refund > 0 {
 			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
 		}
-		if l.claim || cost < l.cost() { // it only rises, so that a site cannot say now this and now that
+		if l.claim || cost < l.cost() { // what comes back may only rise: a site cannot keep changing its mind
 			los.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
 		}
 	case agents.Confirmed:
@@ -240,8 +241,8 @@ func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agent
 	return true
 }
 
-// claimRun takes a site's word that a leg which was given up has run: it costs its
-// price, unless its window has not begun. Then it has not run, and costs nothing, as
+// claimRun handles a site's report that a leg that was given up has run. It costs its
+// price, unless its window has not begun: then it cannot have run, and costs nothing, as
 // in row B101.
 func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; !t.flex.Early(l.what, now) {
@@ -252,14 +253,14 @@ func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.
 	los.settleClaim(t, i, bourse.Lost, 0, out)
 }
 
-// settleClaim records what the site of a leg says of it, once for each word that
-// changes something.
+// settleClaim records the end and cost of a leg by its site's books, if that settles a
+// claim or changes the cost.
 func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
-	case back > 0: // a penalty is cut to the accounts' room
+	case back > 0: // a penalty is cut to what the accounts have room for
 		cost += back - min(back, los.accounts.RoomForClaim(t.sites[i]))
-	case back < 0 && !los.accounts.Bears(-back): // as of legs without a record: row B99
+	case back < 0 && !los.accounts.Bears(-back): // not believed, as for unrecorded legs: row B99
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
@@ -267,7 +268,7 @@ func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cos
 	}
 }
 
-// cost is what a leg that is over costs by our books.
+// cost is the cost of a leg that is over, by the broker's books.
 func (l *txLeg) cost() bourse.Credits {
 	if !l.charged {
 		return l.borne
@@ -275,8 +276,8 @@ func (l *txLeg) cost() bourse.Credits {
 	return l.fare.Total() - l.back + l.borne
 }
 
-// applySettled books what a leg costs by its site's books. An overdraft covers
-// what the VO's account does not: the budget is then spent.
+// applySettled books a leg at the cost in its site's books. If the VO's account does not
+// cover it, an overdraft does, and the budget is used up.
 func (mem *memory) applySettled(f bourse.ClaimSettled) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false

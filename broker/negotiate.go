@@ -119,7 +119,7 @@ func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.Jo
 	return bourse.Reason{}
 }
 
-// crowded says why no further offer for a job is taken now.
+// crowded says why a job takes no further offer now; no reason: it does.
 func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 	open := 0
 	for _, o := range j.asks() {
@@ -135,8 +135,8 @@ func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// willing draws whether the user of a leg accepts an offer: the same for the same
-// seed, leg and offer, whatever else is drawn.
+// willing draws whether the user of a leg accepts an offer. The result depends only on
+// the seed, the leg and the offer's number, not on other draws.
 func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
 	h := fnv.New64a()
 	var x [12]byte
@@ -145,23 +145,24 @@ func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
 	h.Write(x[:])
 	h.Write([]byte(leg.String()))
 	n := h.Sum64()
-	n ^= n >> 33 // the low bits of FNV are poor
+	n ^= n >> 33 // mix, because FNV's low bits are poor
 	n *= 0xff51afd7ed558ccd
 	n ^= n >> 33
 	return int(n%1000) < shi.cfg.AcceptShifts
 }
 
-// offerAnswer takes a user's yes or no. The same again is answered alike. Rows
-// B75, B76.
+// offerAnswer handles a user's answer to an offer. A repeated answer gets the same
+// reply. Rows B75, B76.
 func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
 	why, begun := shi.answered(now, from, m, out)
 	if begun && !why.Refused() {
-		return // its asker hears when it has taken effect, or why it has not
+		return // its asker hears later that it has taken effect, or why not
 	}
 	out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
 }
 
-// answered takes the answer, or says why not. begun: it has begun a transaction.
+// answered acts on a user's answer, or says why it cannot. begun reports whether it has
+// begun a transaction.
 func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
 	j := shi.names[m.Job]
 	switch {

@@ -136,7 +136,7 @@ func (x *tenancy) tenant(name string) *tenantTerms {
 	return t
 }
 
-// maxWaitingOfTenant stands for no bound: no queue is that long.
+// maxWaitingOfTenant stands for no bound on a tenant's waiting jobs.
 const maxWaitingOfTenant = 1 << 30
 
 // user returns a user's terms.
