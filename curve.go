@@ -9,11 +9,11 @@ import (
 // Curve is a Profile as one line of text, for facts: "0:128 3600000:124
 // 7200000:128" has 128 nodes free from 0 ms on, 124 an hour later and 128 again
 // two hours after that. The first instant is in milliseconds since zero, each
-// later one in milliseconds after the one before it. Of a long profile it takes a
-// fifth of the room that a list of steps would.
+// later one in milliseconds after the one before it. A long profile takes a fifth of the
+// room of a list of steps.
 type Curve string
 
-// Curve writes the profile down; an empty one is "".
+// Curve is the profile as text; an empty profile is "".
 func (p Profile) Curve() Curve {
 	b := make([]byte, 0, 12*len(p))
 	last := Time(0)
@@ -29,8 +29,8 @@ func (p Profile) Curve() Curve {
 	return Curve(b)
 }
 
-// Profile reads the curve back. Steps that are not in order of time, and
-// instants beyond Never, are errors.
+// Profile reads the curve back. It returns an error if steps are not in order of time or
+// an instant is beyond Never.
 func (c Curve) Profile() (Profile, error) {
 	if c == "" {
 		return nil, nil

@@ -13,12 +13,12 @@ var (
 )
 
 // parseDecimal reads a decimal number ("18", "-0.5", "1.7e3") as a whole number
-// of 10^-digits, exactly; what lies below the last digit is rounded half away
-// from zero. NaN, infinities and values beyond int64 are errors.
+// of 10^-digits; anything below the last digit is rounded half away from zero. NaN,
+// infinities and values beyond int64 are errors.
 func parseDecimal(s string, digits int) (int64, error) { return parseMultiple(s, 1, digits) }
 
-// parseMultiple is parseDecimal of the number times factor, 1 to 10^6, rounded
-// once, after the multiplication.
+// parseMultiple is parseDecimal of the number times factor, which must be 1 to 10^6. It
+// rounds once, after the multiplication.
 func parseMultiple(s string, factor, digits int) (int64, error) {
 	i, neg := 0, false
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {

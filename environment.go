@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// MaxVariable bounds a variable that names nodes, in bytes: no system takes a longer
-// one. A list that is longer is left out whole.
+// MaxVariable bounds a variable that lists nodes, in bytes: no system accepts a longer one.
+// A longer list is left out entirely.
 const MaxVariable = 100_000
 
-// Variables is what a leg's work is told of itself in its environment: whose window
-// it is, when, on which nodes of which site, and who the others are. All clusters
-// tell it in the same words. Times are Unix seconds, the start rounded up and the end
-// down.
+// Variables are the environment variables that tell a leg's work about itself: whose window
+// it is, when, on which nodes of which site, and what the other legs are. All clusters use
+// the same ones. Times are Unix seconds, the start rounded up and the end down.
 func (h *Handover) Variables(site string, nodes []string, start, end Time) []EnvVar {
 	peers := make([]string, len(h.Peers))
 	for i, p := range h.Peers {

@@ -3,8 +3,8 @@ package bourse
 // The facts that agents record. A restart replays them, reports are drawn from
 // them, and the invariants are checked on them.
 
-// Facts lists one fact of every kind, each the zero of its type: what can be read
-// back from a journal. A new fact needs a line here.
+// Facts lists a zero fact of every kind that can be read back from a journal. A new fact
+// needs a line here.
 func Facts() []interface{ Kind() string } {
 	return []interface{ Kind() string }{
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},

@@ -21,7 +21,7 @@ type (
 		Alternatives int      `json:"alternatives"` // found, over all jobs
 		Quoted       int      `json:"quoted"`       // contended legs asked for
 		Postponed    int      `json:"postponed"`
-		Deferred     int      `json:"deferred,omitempty"` // of those, jobs that have left a window for a better one
+		Deferred     int      `json:"deferred,omitempty"` // of those, jobs that passed over a window to wait for a better one
 		Behind       int      `json:"behind,omitempty"`   // under the goal value: jobs whose batch left them no window nearly as good as they could have had alone
 		TimeLimit    Duration `json:"timeLimit"`          // T*, rounded down
 		BudgetLimit  Credits  `json:"budgetLimit"`        // B*
@@ -32,15 +32,15 @@ type (
 		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
 		Weight       Credits  `json:"weight,omitempty"`   // what a credit weighs from then on, by the budget's pacing; 0: it costs what it says
 
-		// Served are the users whose jobs it took, in the order in which it came to
-		// them; none where one user's jobs alone wait.
+		// Served are the users whose jobs it took, in the order in which they were
+		// served; none if only one user has waiting jobs.
 		Served []UserLine `json:"turns,omitempty"`
-		// Tenants are how far those have come whose users' jobs it took; none where there
-		// are no tenants.
+		// Tenants says how far the tenants have advanced by the jobs it took; none if
+		// there are no tenants.
 		Tenants []TenantLine `json:"tenants,omitempty"`
 	}
-	// UserLine is how far a user's jobs were served: their line is behind all others
-	// from then on, or goes on where the batch was full.
+	// UserLine is how far a user's jobs were served. From then on the user's line is
+	// behind all others, or continues if the batch was full.
 	UserLine struct {
 		User string `json:"user"`
 		Used int    `json:"used,omitempty"` // jobs of the user's share that were taken, if the next batch takes the others; else 0
@@ -60,13 +60,13 @@ type (
 		Legs        []Leg     `json:"legs"`
 		Limits      []Credits `json:"limits"` // leg by leg
 
-		Repairs  LegID     `json:"repairs,omitzero"`   // the committed leg that this takes the place of
-		Replaces []LegID   `json:"replaces,omitempty"` // a move: the leg that each gives up; the zero one for none
-		Versions []uint32  `json:"versions,omitempty"` // of those legs
-		Request  Request   `json:"request,omitzero"`   // a move: what the job asks for from its COMMIT on
-		Spare    []SiteLeg `json:"spare,omitempty"`    // of unchosen alternatives: what may stand in for a leg that breaks
+		Repairs  LegID     `json:"repairs,omitzero"`   // the committed leg that this transaction repairs
+		Replaces []LegID   `json:"replaces,omitempty"` // in a move: the leg that each leg replaces; zero: none
+		Versions []uint32  `json:"versions,omitempty"` // of the replaced legs
+		Request  Request   `json:"request,omitzero"`   // in a move: the job's request from the COMMIT on
+		Spare    []SiteLeg `json:"spare,omitempty"`    // legs of other alternatives, for repairs
 		Flex     Flex      `json:"flex,omitzero"`      // of its only leg
-		Offer    uint32    `json:"offer,omitempty"`    // a move: the offer for the old leg that it accepts
+		Offer    uint32    `json:"offer,omitempty"`    // in a move: the offer for the old leg that it accepts
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
@@ -121,9 +121,9 @@ type (
 
 // Of a broker: the VO's money.
 type (
-	// BudgetOpened says that a time of the VO's budget begins now: until when its
-	// spending is paced, and what is paid into the account. The first is of
-	// what the account has begun with. The same period again has another end.
+	// BudgetOpened says that a period of the VO's budget begins now: until when its
+	// spending is paced, and what is paid into the account. The first one states what the
+	// account began with. A second one for the same period gives it a new end.
 	BudgetOpened struct {
 		Period  int64   `json:"period"`
 		Credits Credits `json:"credits"`
@@ -191,15 +191,15 @@ type (
 		Cost   Credits `json:"cost"`
 		Reason Reason  `json:"reason,omitzero"`
 	}
-	// Amnesia says that somebody's memory is of the past: the broker's own, or a
-	// site's. It names the legs concerned.
+	// Amnesia says that a site, or the broker itself, has lost recent memory. It names the
+	// legs concerned.
 	Amnesia struct {
 		Site string  `json:"site,omitempty"` // "": the broker itself
 		Legs []LegID `json:"legs"`
 	}
-	// JobBroken says that a committed window cannot be made whole: what is left of
-	// it is released for a full refund, and the job waits again. Where that follows
-	// from a wish of its user, the refund is by the schedule.
+	// JobBroken says that a committed window cannot be repaired: the rest of it is
+	// released for a full refund, and the job waits again. If its user is the cause, the
+	// refund follows the schedule.
 	JobBroken struct {
 		Job    string `json:"job"`
 		Reason Reason `json:"reason"`
@@ -212,35 +212,35 @@ type (
 		User   string `json:"user,omitempty"`
 		Reason Reason `json:"reason,omitzero"`
 	}
-	// SiteJoined and SiteLeft say whom the broker asks for offers from now on.
+	// SiteJoined and SiteLeft say that the broker asks a site for offers from now on, or
+	// no longer does.
 	SiteJoined struct {
 		Site string `json:"site"`
 	}
 	SiteLeft struct {
 		Site string `json:"site"`
 	}
-	// SiteLost says that a site is not counted on any more until it has listed its
-	// legs anew: it was silent for too long or, with Wish, an operator has said so,
-	// and then not before a SiteBack either.
+	// SiteLost says that the broker no longer relies on a site until the site has listed
+	// its legs anew, because it was silent for too long. With Wish, an operator has
+	// declared it lost, and it stays so until SiteBack.
 	SiteLost struct {
 		Site   string `json:"site"`
 		Wish   bool   `json:"wish,omitempty"`
 		Reason Reason `json:"reason,omitzero"`
 	}
-	// SiteBack says that a site is not lost any more.
+	// SiteBack says that a site is no longer lost.
 	SiteBack struct {
 		Site string `json:"site"`
 	}
-	// ClaimSettled says what the site of a leg that was given up with it says of the
-	// leg, now that it is back: what the leg costs by its books. The VO's account
-	// bears what that differs from what was posted and refunded.
+	// ClaimSettled says what a leg that was given up with its site costs by the site's
+	// books, now that the site is back. The VO's account bears the difference from what was
+	// posted and refunded.
 	ClaimSettled struct {
 		Leg   LegID    `json:"leg"`
 		State LegState `json:"state"`          // at its site; Asked: it knows none
 		Cost  Credits  `json:"cost,omitempty"` // below 0: a penalty
 	}
-	// TxForgotten says that the broker keeps no more record of transactions that
-	// are long over.
+	// TxForgotten says that the broker has dropped transactions that ended long ago.
 	TxForgotten struct {
 		Txs []TxID `json:"txs"`
 	}

@@ -70,15 +70,15 @@ type (
 		Group string   `json:"group"`
 		Job   LocalJob `json:"job"`
 	}
-	// JobExtended says that a local job outlives its estimate: its planned end is
-	// another now.
+	// JobExtended says that a local job outlives its estimate, and gives its new planned
+	// end.
 	JobExtended struct {
 		Job   int64  `json:"job"`
 		Group string `json:"group"`
 		End   Time   `json:"end"`
 		When  Time   `json:"when,omitempty"` // if it is recorded later
 	}
-	// LockMoved says what has become of nodes locked for a leg.
+	// LockMoved says that nodes locked for a leg have entered a state.
 	LockMoved struct {
 		Leg    LegID       `json:"leg"`
 		State  LockState   `json:"state"`
@@ -216,7 +216,7 @@ type (
 	}
 )
 
-// LockState says how it stands with nodes that a cluster has locked.
+// LockState is the state of nodes that a cluster has locked for a leg.
 type LockState string
 
 // The states of a lock, and the two ways in which one leaves.

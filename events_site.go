@@ -2,8 +2,8 @@ package bourse
 
 // Of a site: the legs it carries.
 type (
-	// LegMoved says that a leg has come to a state. It carries all that the site
-	// knows of the leg; all carry the fare that binds.
+	// LegMoved says that a leg has entered a state. It carries everything the site knows of
+	// the leg, including the binding fare.
 	LegMoved struct {
 		Leg    LegID    `json:"leg"`
 		State  LegState `json:"state"`
@@ -28,7 +28,7 @@ type (
 
 		Real *RealLeg `json:"real,omitempty"` // what came with this move, where nodes are real; in an image, all that is of use yet
 	}
-	// RealLeg is what there is to know of a leg on real nodes.
+	// RealLeg is what is known of a leg on real nodes.
 	RealLeg struct {
 		Names  []string    `json:"names,omitempty"`  // from Held on: of its nodes
 		Work   *Handover   `json:"work,omitempty"`   // from Confirmed until it runs
@@ -61,15 +61,15 @@ type (
 		Broker      string `json:"broker"`
 		Incarnation uint32 `json:"incarnation"`
 	}
-	// Tombstone says that a leg, unknown so far, is never to be held.
+	// Tombstone says that a leg, unknown so far, must never be held.
 	Tombstone struct {
 		Leg LegID `json:"leg"`
 	}
-	// NoticeNoted says that a broker has acknowledged what became of a leg.
+	// NoticeNoted says that a broker has acknowledged the outcome of a leg.
 	NoticeNoted struct {
 		Leg LegID `json:"leg"`
 	}
-	// LegsForgotten says that a site keeps no more memory of legs long over.
+	// LegsForgotten says that a site has dropped legs that ended long ago.
 	LegsForgotten struct {
 		Legs []LegID `json:"legs"`
 	}
@@ -122,16 +122,16 @@ type (
 	}
 )
 
-// Of a site, by its operator's wish; in real time only.
+// Of a site, by its operator's command; in real time only.
 type (
-	// SiteDrained says that a site takes no new legs until an instant, Never for
-	// until further notice, 0 for no longer.
+	// SiteDrained says that a site accepts no new legs until an instant. Never: until
+	// further notice; 0: it accepts legs again.
 	SiteDrained struct {
 		Until Time   `json:"until"`
 		Why   string `json:"why,omitempty"`
 	}
-	// SiteClosed says that a site takes no new legs of a VO, of a user, or of that
-	// user of that VO.
+	// SiteClosed says that a site accepts no new legs of a VO, of a user or, if both are
+	// named, of that user of that VO.
 	SiteClosed struct {
 		VO   string `json:"vo,omitempty"`
 		User string `json:"user,omitempty"`
@@ -149,8 +149,8 @@ type (
 		What Leg    `json:"what"`
 		Why  string `json:"why,omitempty"`
 	}
-	// MaintenanceOver says that the nodes of a maintenance are given back, or that
-	// its time has passed.
+	// MaintenanceOver says that the nodes of a maintenance were given back, or that its
+	// window has passed.
 	MaintenanceOver struct {
 		Name string `json:"name"`
 	}

@@ -3,9 +3,9 @@ package bourse
 // The facts of legs that leave their site a choice: service level agreements.
 // Without flexible legs none of them is recorded.
 type (
-	// LegShifted says that a site has moved a flexible leg within its window, or
-	// that the window has closed to where the leg stands: of the site, which
-	// decides it, and of the broker, which has heard of it.
+	// LegShifted says that a site has moved a flexible leg within its window, or has fixed
+	// it where it lies. The site records it when it decides, and the broker when it hears
+	// of it.
 	LegShifted struct {
 		Leg    LegID  `json:"leg"`
 		Start  Time   `json:"start"`
@@ -13,22 +13,20 @@ type (
 		Shifts uint32 `json:"turn"` // counts them, from 1
 		Fixed  bool   `json:"fixed,omitempty"`
 	}
-	// ShiftNoted says that a broker has acknowledged a LegShifted and those before.
+	// ShiftNoted says that a broker has acknowledged a LegShifted and all before it.
 	ShiftNoted struct {
 		Leg    LegID  `json:"leg"`
 		Shifts uint32 `json:"turn"`
 	}
-	// ShiftOffered says that a site asks the owner of a confirmed leg to give up its
-	// place for another one, against a payment: of the site, which asks, and of the
-	// broker, which has heard of it.
+	// ShiftOffered says that a site offers the owner of a confirmed leg a payment for
+	// moving it. The site records it when it asks, and the broker when it hears of it.
 	ShiftOffered struct {
 		Leg LegID `json:"leg"`
 		ShiftOffer
 		For string `json:"for,omitempty"` // of the site: the VO and the job that there would be room for
 	}
-	// OfferClosed says that an offer has come to nothing: rejected, by its user or for
-	// the reason, or expired. One that is accepted ends with the COMMIT, or the Confirm, of
-	// the leg that takes the place.
+	// OfferClosed says that an offer was rejected, by its user or for the reason, or has
+	// expired. An accepted offer ends with the COMMIT, or the Confirm, of the new leg.
 	OfferClosed struct {
 		Leg    LegID      `json:"leg"`
 		Number uint32     `json:"number"`
@@ -70,7 +68,7 @@ type ShiftOffer struct {
 	Expires Time    `json:"expires"` // it can be answered before
 }
 
-// OfferState is where an offer stands; all but OfferOpen are final.
+// OfferState is the state of an offer; all but OfferOpen are final.
 type OfferState string
 
 // The states of an offer. There is no counter-proposal: the payment is the site's

@@ -2,13 +2,13 @@ package bourse
 
 // Of a broker: its users and tenants.
 type (
-	// TermsRead says which users, tenants and terms the broker's file has, all of them:
-	// they take the place of those that it had before.
+	// TermsRead lists all users, tenants and terms in the broker's configuration file. They
+	// replace those it had before.
 	TermsRead struct {
 		Holders []Holder `json:"holders"` // in order
 	}
-	// TermsGranted says that an operator has set terms of a user or a tenant, which count
-	// more than the file's, or has dropped such ones, so that the file's count again.
+	// TermsGranted says that an operator has set terms of a user or a tenant, which take
+	// precedence over the file's, or has dropped such terms, so that the file's apply again.
 	TermsGranted struct {
 		Holder
 		Drop []string `json:"drop,omitempty"` // names of terms, or "in"

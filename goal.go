@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Goal is what a plan has least of, for a batch or for one job. The zero Goal is
-// none: what the broker says.
+// Goal is what a plan minimises, for a batch or for one job. The zero Goal is none: the
+// broker's goal applies.
 type Goal uint8
 
 // The goals.
@@ -47,9 +47,9 @@ func (g *Goal) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Urgency is what it is worth to a job's owner that the job ends an hour sooner:
-// credits, or a share of the job's budget. The zero Urgency is none given: what
-// the broker says.
+// Urgency is what it is worth to a job's owner that the job ends an hour sooner: an amount
+// of credits, or a share of the job's budget. The zero Urgency is none: the broker's urgency
+// applies.
 type Urgency int64 // micro-credits an hour + 1, or -1 - millionths of the budget an hour
 
 // The bounds on an urgency: 10^9 credits an hour, ten times the budget an hour.
@@ -58,7 +58,7 @@ const (
 	maxUrgencyShare = 10_000_000
 )
 
-// Hourly is an urgency of so many credits an hour, 0..MaxUrgency.
+// Hourly is an urgency of c credits an hour, which must be 0..MaxUrgency.
 func Hourly(c Credits) Urgency { return Urgency(c + 1) }
 
 // DefaultUrgency is 11 % of a job's budget an hour. Measured: on the default scenario
@@ -69,7 +69,7 @@ func DefaultUrgency() Urgency { return -1 - 110_000 }
 // Sound reports whether it is one that ParseUrgency could have read, or none.
 func (u Urgency) Sound() bool { return u >= -1-maxUrgencyShare && u <= Urgency(MaxUrgency)+1 }
 
-// Else is the urgency or, where none is given, another.
+// Else is the urgency or, if it is none, other.
 func (u Urgency) Else(other Urgency) Urgency {
 	if u != 0 {
 		return u
@@ -128,7 +128,7 @@ func (u *Urgency) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// UnmarshalTOML reads what a file says: a number or a string.
+// UnmarshalTOML reads an urgency from a file: a number or a string.
 func (u *Urgency) UnmarshalTOML(v any) (err error) {
 	*u, err = ParseUrgency(fmt.Sprint(v))
 	return err

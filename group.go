@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Group is a set of alike nodes of one site, or a single node with a name of
-// its own. Nodes of a group are fungible: a promise names how many, not which.
+// Group is a set of equal nodes of one site, or a single node with a name of its own. The
+// nodes are fungible: a promise says how many, not which.
 type Group struct {
 	Site        string
 	Name        string
@@ -15,16 +15,16 @@ type Group struct {
 	Price       Price       // base price, per node-hour
 	Curve       *PriceCurve // factors on it over time; nil: 1
 	Machine     Machine
-	// Padding is how long its cluster keeps nodes beyond the end of a window: nodes that
-	// are free again so long before the next one. What is offered to be free is free with it.
+	// Padding is how long the cluster keeps nodes after the end of a window before the
+	// next window may use them. Offers already allow for it.
 	Padding Duration `json:",omitempty"`
 }
 
-// MaxPadding is the longest Padding that is believed.
+// MaxPadding is the longest Padding that is accepted from a site.
 const MaxPadding = Day
 
-// Padded is what a window over [start, end) takes of its nodes from others that are planned
-// beside it: they end a padding before it, or start a padding after it.
+// Padded is the interval in which no other window may use the nodes of a window over
+// [start, end): others must end a padding before it, or start a padding after it.
 func (g *Group) Padded(start, end Time) (from, to Time) {
 	return start.Add(-g.Padding), end.Add(g.Padding)
 }
@@ -60,7 +60,7 @@ func (g *Group) Cheapest(from, to Time) Price {
 	return Price(costOf(g.Price, uint64(least)*uint64(Hour)))
 }
 
-// Machine is what a node is made of, as far as a request may ask for it.
+// Machine describes a node, as far as a request may ask for it.
 type Machine struct {
 	Memory   int64    `json:"memory,omitempty"` // bytes
 	Disk     int64    `json:"disk,omitempty"`   // bytes
@@ -70,7 +70,7 @@ type Machine struct {
 	Features []string `json:"features,omitempty"`
 }
 
-// Requirement is what a request asks of a node; zero values ask for nothing.
+// Requirement is what a request needs of a node; zero values require nothing.
 type Requirement Machine
 
 // MetBy reports whether a node of machine m has all that is required.

@@ -27,45 +27,43 @@ type LegID struct {
 // String shows the identity as transaction.leg.
 func (l LegID) String() string { return fmt.Sprintf("%v.%d", l.Tx, l.Leg) }
 
-// Leg is what one site is asked to carry of a window: so many nodes of one
-// group over one interval.
+// Leg is one site's part of a window: a number of nodes of one group over one interval.
 type Leg struct {
 	Group string `json:"group"`
 	Nodes int    `json:"nodes"`
 	Start Time   `json:"start"`
 	End   Time   `json:"end"`
-	// Work makes it a share of time-shared nodes instead of nodes of its own: what a
-	// task on each of them is estimated to take on a node of performance 1 that it
-	// has to itself. It starts when it is confirmed, and should have ended by End,
-	// which is no more than its deadline. 0: the nodes are its own.
+	// Work makes the leg a share of time-shared nodes instead of nodes of its own. It is
+	// how long a task on each node is estimated to take alone on a node of performance 1.
+	// The work starts when the leg is confirmed, and should end by End, which is its
+	// deadline or earlier. 0: the nodes are its own.
 	Work Duration `json:"work,omitempty"`
 }
 
-// Flex is the freedom that a leg gives its site: an SLA. The site may have it
-// start anywhere within the window, and may move it there until it is fixed or
-// starts. The zero Flex: none, the leg starts exactly when it says.
+// Flex is the freedom that a leg gives its site: an SLA. The site may place the leg anywhere
+// within the window, and may move it there until it is fixed or starts. The zero Flex gives
+// none: the leg starts exactly at its Start.
 type Flex struct {
-	Ready Time `json:"ready,omitempty"` // it does not start before
-	Due   Time `json:"due,omitempty"`   // it has ended by then; 0: the leg's own interval is the window
+	Ready Time `json:"ready,omitempty"` // it does not start earlier
+	Due   Time `json:"due,omitempty"`   // it ends by then; 0: the leg's own interval is the window
 	// Fix is the share of the wait from its hold to its start, in thousandths,
 	// after which the window closes to where it stands then; 0: when it starts.
 	Fix int `json:"fix,omitempty"`
-	// Phi is how far outside the window an alternative may lie that its owner
-	// would look at if there is no room, over the leg's duration, in thousandths.
+	// Phi is how far outside the window an alternative may lie that its owner would
+	// consider if there is no room, in thousandths of the leg's duration.
 	Phi int `json:"phi,omitempty"`
 }
 
 // Movable reports whether the window leaves the site a choice for a leg.
 func (f Flex) Movable(l Leg) bool { return f.Due > 0 && f.Due.Sub(f.Ready) > l.Duration() }
 
-// ClockSkew is how far the clocks of two agents may differ. A word of another one
-// about an instant that is further off cannot be true, or one of the two clocks
-// is wrong.
+// ClockSkew is how far the clocks of two agents may differ. If what another agent says about
+// an instant is off by more, it is not true or one of the two clocks is wrong.
 const ClockSkew = 2 * Second
 
-// Early reports whether, by a clock that shows now, the work of a leg can neither
-// run yet nor be over: its window is still to begin. Its site may start it as soon
-// as its window opens, and a share of nodes works from its hold on.
+// Early reports whether, by a clock that shows now, a leg's work can neither be running nor
+// over, because its window has not begun. A site may start the work as soon as the window
+// opens, and a share of nodes works from its hold on.
 func (f Flex) Early(l Leg, now Time) bool {
 	first := l.Start
 	if f.Movable(l) {
@@ -87,8 +85,8 @@ type Place struct {
 // Duration is the length of the leg.
 func (l Leg) Duration() Duration { return l.End.Sub(l.Start) }
 
-// Fare is the price of a leg: the base part and what is added for the harm to
-// those who wait.
+// Fare is the price of a leg: the base part, and the part added for the harm to waiting
+// local jobs.
 type Fare struct {
 	Base     Credits `json:"base"`
 	Additive Credits `json:"additive"`
@@ -108,27 +106,25 @@ type Delay struct {
 type Quote struct {
 	Fare    Fare   `json:"fare"`
 	Delayed int    `json:"delayed"` // waiting jobs that would start later
-	Refusal Reason `json:"refusal"` // why the leg is infeasible; None if it is not
+	Refusal Reason `json:"refusal"` // why the leg is infeasible; no reason if it is feasible
 
-	Cancellation Cancellation `json:"cancellation,omitzero"` // what giving it up would bring back
+	Cancellation Cancellation `json:"cancellation,omitzero"` // what would be refunded if it were given up
 }
 
-// Cancellation is the schedule by which a site refunds a confirmed leg that its
-// user gives up: the base part in full until a share of the time from Held to
-// the start has passed, then falling evenly to nothing at the start, less a fee
-// for each hour in which nobody else could have the nodes. The additive part, the
-// price of the harm to those who wait, is never refunded.
+// Cancellation is the schedule by which a site refunds a confirmed leg that its user gives
+// up. The base part is refunded in full until a share of the time from Held to the start has
+// passed, and then falls linearly to nothing at the start. A fee is deducted for each hour
+// in which nobody else could have the nodes. The additive part is never refunded.
 type Cancellation struct {
-	Full    int `json:"full"`              // thousandths of that time
+	Full    int `json:"full"`              // until when the refund is full, in thousandths of that time
 	Holding int `json:"holding,omitempty"` // the fee for an hour, in thousandths of the base part
 }
 
-// HalfTime refunds the base part in full until half of the notice has passed, for no
-// fee.
+// HalfTime refunds the base part in full until half of the notice has passed, without a fee.
 var HalfTime = Cancellation{Full: 500}
 
-// Refund is what of a fare is given back for a leg held at one instant, to
-// start at another, and given up now.
+// Refund is the part of a fare that is refunded for a leg that was held at held, was to start
+// at start, and is given up now: 0 from its start on.
 func (c Cancellation) Refund(f Fare, held, start, now Time) Credits {
 	span := start.Sub(held)
 	if now >= start || span <= 0 {
@@ -141,7 +137,7 @@ func (c Cancellation) Refund(f Fare, held, start, now Time) Credits {
 	return max(0, back-c.fee(f, max(0, now.Sub(held))))
 }
 
-// fee is what is kept for having held a leg for so long, up to all of the base part.
+// fee is the fee for having held a leg for d, at most the base part.
 func (c Cancellation) fee(f Fare, d Duration) Credits {
 	if c.Holding == 0 {
 		return 0
@@ -153,15 +149,15 @@ func (c Cancellation) fee(f Fare, d Duration) Credits {
 	return Credits(mulDiv(int64(f.Base), int64(d)*int64(c.Holding), 1000*int64(Hour)))
 }
 
-// LegState is where a leg stands at its site. The states and the moves between
-// them are those of the co-allocation protocol.
+// LegState is the state of a leg at its site. The states and the moves between them are those
+// of the co-allocation protocol.
 type LegState uint8
 
 // The states of a leg. Those from Refused on, and Settled, are terminal.
 const (
-	Asked      LegState = iota // the site waits for its cluster
-	Held                       // capacity locked, price bound, until the hold's limit
-	Prepared                   // locked until the in-doubt limit; Confirm can not be refused
+	Asked      LegState = iota // the site is waiting for its cluster
+	Held                       // nodes locked and price bound until the hold's limit
+	Prepared                   // locked until the in-doubt limit; Confirm cannot be refused
 	Confirmed                  // an advance reservation
 	Running                    // its start has come
 	Settled                    // its end has come; income is final

@@ -10,27 +10,27 @@ import (
 // credits another by the same amount, so the sums over all accounts are equal.
 type Account struct {
 	Name          string  `json:"name"`
-	Debit         Credits `json:"debit"`  // posted, gone out
-	Credit        Credits `json:"credit"` // posted, come in
+	Debit         Credits `json:"debit"`  // posted, paid out
+	Credit        Credits `json:"credit"` // posted, paid in
 	PendingDebit  Credits `json:"pendingDebit"`
 	PendingCredit Credits `json:"pendingCredit"`
 }
 
-// VOAccount is the name of a VO's account with its broker, whose debit is all that
+// VOAccount is the name of a VO's account with its broker. The account's debit is all that
 // was spent.
 func VOAccount(broker string) string { return "vo:" + broker }
 
 // OfVO reports whether the account is a VO's.
 func (a *Account) OfVO() bool { return strings.HasPrefix(a.Name, VOAccount("")) }
 
-// Balance is what has come in less what has gone out, posted only.
+// Balance is what was paid in less what was paid out, counting only what is posted.
 func (a *Account) Balance() Credits { return a.Credit - a.Debit }
 
-// Available is the balance less what is reserved to go out.
+// Available is the balance less what is reserved to be paid out.
 func (a *Account) Available() Credits { return a.Balance() - a.PendingDebit }
 
-// Covered returns an error if more has gone out of the account, or is reserved to,
-// than has come in: of a VO's account, spent + pending > budget.
+// Covered returns an error if more was paid out of the account, or is reserved to be, than
+// was paid in. For a VO's account that means spent + pending > budget.
 func (a *Account) Covered() error {
 	if a.Available() < 0 {
 		return fmt.Errorf("%s has spent %v and promised %v credits of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
@@ -38,7 +38,7 @@ func (a *Account) Covered() error {
 	return nil
 }
 
-// Total is the sum of all accounts of a ledger, side by side.
+// Total adds up the accounts of a ledger, side by side.
 func Total(accounts []Account) (sum Account) {
 	for i := range accounts {
 		a := &accounts[i]
@@ -51,9 +51,8 @@ func Total(accounts []Account) (sum Account) {
 }
 
 // CheckAccounts returns an error unless the accounts are those of a ledger that balances:
-// debits equal credits, posted and pending. Ledger.Check also knows what is pending,
-// transfer by transfer; this is for those who have only the list, from an image or
-// a report.
+// debits equal credits, posted and pending. Use it if there is only a list of accounts, from
+// an image or a report. Ledger.Check also checks the pending transfers.
 func CheckAccounts(accounts []Account) error {
 	sum := Total(accounts)
 	if sum.Debit != sum.Credit || sum.PendingDebit != sum.PendingCredit {
@@ -70,9 +69,9 @@ type Transfer struct {
 	Amount   Credits
 }
 
-// Ledger is a double-entry ledger. Transfers that are pending are known by a
-// key of the caller's; what is posted is final, and given back only by a new
-// transfer the other way. The zero Ledger is empty and ready.
+// Ledger is a double-entry ledger. The caller identifies pending transfers by keys. What is
+// posted is final, and is only given back by a new transfer the other way. The zero Ledger
+// is empty and ready to use. It is not safe for concurrent use.
 type Ledger[K comparable] struct {
 	accounts []Account
 	index    map[string]int
@@ -95,7 +94,7 @@ func (l *Ledger[K]) account(name string) *Account {
 	return &l.accounts[i]
 }
 
-// Account returns a copy of the account, an empty one if there is none.
+// Account returns a copy of the account, which is empty if there is none.
 func (l *Ledger[K]) Account(name string) Account {
 	if i, ok := l.index[name]; ok {
 		return l.accounts[i]
@@ -115,15 +114,14 @@ func (l *Ledger[K]) Accounts() []Account {
 	return list
 }
 
-// MaxTurnover is what new transfers may bring one side of an account to, what is
-// pending included: a quarter of what its sums can hold. The rest is room for what
-// is given back: refunds, of which there are no more than there were payments, and
-// what is paid beside them, which must keep within Room as well.
+// MaxTurnover is the largest sum to which new transfers may bring one side of an account,
+// pending ones included: a quarter of what its sums can hold. The rest is room for refunds,
+// which never exceed the payments, and for what is paid on top of refunds, which must keep
+// within Room too.
 const MaxTurnover = MaxCredits / 4
 
-// Room is the largest new transfer between two accounts that keeps both within
-// MaxTurnover. Whoever takes an amount from outside holds it against Room, and
-// refuses what is more.
+// Room is the largest new transfer between two accounts that keeps both within MaxTurnover.
+// Callers must check amounts from outside against Room and refuse any that exceed it.
 func (l *Ledger[K]) Room(from, to string) Credits {
 	a, b := l.Account(from), l.Account(to)
 	return max(0, MaxTurnover-max(a.Debit.Plus(a.PendingDebit), b.Credit.Plus(b.PendingCredit)))
@@ -135,9 +133,9 @@ func (l *Ledger[K]) fits(t Transfer) bool {
 	return t.Amount >= 0 && a.Debit.Plus(a.PendingDebit).Plus(t.Amount) < MaxCredits && b.Credit.Plus(b.PendingCredit).Plus(t.Amount) < MaxCredits
 }
 
-// Reserve makes amount pending from one account to another under key. The
-// caller has checked that it is available, and that there is Room: a key in use, a
-// negative amount or a sum that does not fit is a broken invariant.
+// Reserve makes a transfer pending under key. The caller must have checked that the amount
+// is available and that there is Room. Reserve panics if the key is in use, the amount is
+// negative, or a sum does not fit.
 func (l *Ledger[K]) Reserve(key K, t Transfer) {
 	if _, dup := l.pending[key]; dup || !l.fits(t) {
 		panic(fmt.Sprintf("ledger: cannot reserve %v as %v: key in use %t", t, key, dup))
@@ -150,7 +148,7 @@ func (l *Ledger[K]) Reserve(key K, t Transfer) {
 	l.account(t.To).PendingCredit += t.Amount
 }
 
-// Shrink lowers a pending amount. Raising it is a broken invariant.
+// Shrink lowers a pending amount. It panics if that would raise it.
 func (l *Ledger[K]) Shrink(key K, amount Credits) {
 	t, ok := l.pending[key]
 	if !ok || amount < 0 || amount > t.Amount {
@@ -169,8 +167,8 @@ func (l *Ledger[K]) Post(key K) Transfer {
 	return t
 }
 
-// Void drops a pending transfer and returns it. A key that is not pending is a
-// broken invariant: nothing is posted or voided twice.
+// Void drops a pending transfer and returns it. It panics if key is not pending: nothing is
+// posted or voided twice.
 func (l *Ledger[K]) Void(key K) Transfer {
 	t, ok := l.pending[key]
 	if !ok {
@@ -182,8 +180,8 @@ func (l *Ledger[K]) Void(key K) Transfer {
 	return t
 }
 
-// Pay posts a transfer at once, without its having been pending. The caller has
-// checked that there is Room, or gives back what was paid.
+// Pay posts a transfer at once. The caller must have checked that there is Room, unless it
+// gives back what was paid.
 func (l *Ledger[K]) Pay(t Transfer) {
 	if !l.fits(t) {
 		panic(fmt.Sprintf("ledger: cannot post %v", t))
@@ -198,9 +196,9 @@ func (l *Ledger[K]) Pending(key K) (Transfer, bool) {
 	return t, ok
 }
 
-// Load sets what is posted to the accounts of a list, and opens those that
-// there are not: a ledger that begins anew with what an earlier one had come
-// to. What is pending is reserved anew by the caller.
+// Load sets the posted sums to those of a list of accounts, and opens accounts that do not
+// exist. A ledger can so continue an earlier one. The caller must reserve again what was
+// pending.
 func (l *Ledger[K]) Load(list []Account) {
 	for _, a := range list {
 		x := l.account(a.Name)

@@ -2,19 +2,18 @@ package bourse
 
 import "fmt"
 
-// Look is what the resource manager of a cluster said of itself at one time: its
-// nodes, its jobs, its reservations. Times are by the manager's clock, which may
-// differ from ours by some seconds. A look may be old when it is read; what it does
-// not hold is not known, rather than free.
+// Look is a snapshot of a cluster's resource manager: its nodes, jobs and reservations.
+// Times are by the manager's clock, which may differ from ours by some seconds. A look may
+// be old when it is read. What it does not contain is unknown, not free.
 type Look struct {
-	At           Time                 `json:"at"`           // when it was taken: what it shows is at least as new
+	At           Time                 `json:"at"`           // when it was begun: everything in it is at least as new
 	Source       string               `json:"source"`       // the kind and version of the manager, such as "slurm 22.05.8"
 	Nodes        []ManagedNode        `json:"nodes"`        // by name
 	Jobs         []ManagedJob         `json:"jobs"`         // in the manager's order of priority, running ones first
 	Reservations []ManagedReservation `json:"reservations"` // by name
 }
 
-// String says in a few words which look it is.
+// String describes the look in a few words.
 func (l *Look) String() string {
 	return fmt.Sprintf("look of %v: %d nodes, %d jobs, %d reservations", l.At, len(l.Nodes), len(l.Jobs), len(l.Reservations))
 }
@@ -41,7 +40,7 @@ type ManagedNode struct {
 	Partitions []string  `json:"partitions,omitempty"`
 }
 
-// ManagedState is how it stands with a job of a manager.
+// ManagedState is the state of a manager's job.
 type ManagedState string
 
 // The states of a manager's job.
@@ -50,12 +49,12 @@ const (
 	ManagedHeld    ManagedState = "held" // pending, and not to be started
 	ManagedRunning ManagedState = "running"
 	ManagedEnded   ManagedState = "ended"
-	ManagedLost    ManagedState = "lost" // it had begun, and has gone with its node: that it was not over is known
+	ManagedLost    ManagedState = "lost" // it had begun and was lost with its node, certainly before it was over
 	ManagedUnknown ManagedState = "unknown"
 )
 
-// ManagedJob is a job of a Look. A number may be given to another job after a crash
-// of the manager: what tells a job is its name with its submit time.
+// ManagedJob is a job of a Look. After a crash of the manager another job may get the same
+// number, so a job is identified by its name and submit time.
 type ManagedJob struct {
 	Number      string       `json:"number"`
 	Name        string       `json:"name,omitempty"`

@@ -15,8 +15,8 @@ type Price int64
 const (
 	// Credit is one credit.
 	Credit Credits = 1_000_000
-	// MaxCredits is what a sum or product becomes that does not fit: more than
-	// any budget, never affordable, never posted to an account.
+	// MaxCredits is the result of a sum or product that does not fit. It is more than
+	// any budget, so it is never affordable and never posted to an account.
 	MaxCredits Credits = math.MaxInt64
 	// MaxPrice bounds every price read from outside: a million credits a node-hour.
 	MaxPrice Price = 1_000_000_000_000
@@ -24,9 +24,9 @@ const (
 	MaxBudget Credits = 1_000_000_000_000 * Credit
 )
 
-// Cost is the one place where a price meets a time: what one node at price p
-// costs for d, rounded half up once. p and d must not be negative. A product
-// beyond int64 is MaxCredits.
+// Cost is what one node at price p costs for d, rounded half up once. All products of a
+// price and a time are computed here. p and d must not be negative. A product beyond int64
+// is MaxCredits.
 func Cost(p Price, d Duration) Credits {
 	const hour = uint64(Hour)
 	hi, lo := bits.Mul64(uint64(p), uint64(d))
@@ -63,12 +63,12 @@ func (c Credits) Times(n int) Credits {
 	return Credits(lo)
 }
 
-// Over is an amount times all over part, none of them negative and part above 0,
-// rounded down; what does not fit is MaxCredits.
+// Over is the amount x all / part, rounded down. None may be negative, and part must be
+// above 0. A result that does not fit is MaxCredits.
 func (c Credits) Over(all, part int64) Credits { return Credits(mulDiv(int64(c), all, part)) }
 
-// Share is so many thousandths of an amount, neither of them negative, rounded
-// half up once; what does not fit is MaxCredits.
+// Share is the given thousandths of the amount, rounded half up once. Neither may be
+// negative. A result that does not fit is MaxCredits.
 func (c Credits) Share(thousandths int) Credits {
 	hi, lo := bits.Mul64(uint64(c), uint64(thousandths))
 	lo, carry := bits.Add64(lo, 500, 0)
@@ -123,7 +123,7 @@ func ParsePrice(s string) (Price, error) {
 // MarshalJSON writes credits.
 func (c Credits) MarshalJSON() ([]byte, error) { return appendDecimal(nil, int64(c), 6), nil }
 
-// UnmarshalJSON reads credits, MaxCredits too: what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON writes, including MaxCredits.
 func (c *Credits) UnmarshalJSON(b []byte) (err error) {
 	if string(b) == maxCreditsText {
 		*c = MaxCredits

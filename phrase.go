@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// Phrase is words for people in which the instants can still be told from other
-// figures and from names, so that each view shows them by its own clock. It stays a
-// text on the disk and on the wire: an instant by the calendar, which a live process
-// has, is written as @ and Unix seconds; one of a simulation, which has no calendar,
-// as its seconds. Nothing else in a Phrase looks like that: where a name has an @
-// before so many digits, it is doubled.
+// Phrase is a text for people in which instants are marked, so that each view can show them
+// by its own clock. It is plain text on disk and on the wire. An instant by the calendar, as
+// live processes have them, is written as @ and Unix seconds; an instant of a simulation,
+// which has no calendar, as its seconds. Nothing else in a Phrase looks like a marked
+// instant: if a name has an @ before that many digits, the @ is doubled.
 type Phrase string
 
-// Calendar is the instant from which on times are by the calendar, September 2001 in
-// Unix time. Live processes have later ones only, and simulations, whose zero is
-// their start, end long before.
+// Calendar is the instant from which times are by the calendar: September 2001 in Unix time.
+// Live processes only have later times, and simulations, which start at zero, end long
+// before it.
 const Calendar Time = 1_000_000_000_000
 
 // calendarDigits is how many digits the whole seconds have from Calendar on.
 const calendarDigits = 10
 
-// Say puts typed values into words: a Time as an instant, a Phrase and a Reason with
-// the instants that they have, all else as fmt does.
+// Say formats like fmt.Sprintf, but marks a Time as an instant and keeps the marked instants
+// of a Phrase or a Reason.
 func Say(format string, args ...any) Phrase {
 	typed := slices.Clone(args)
 	for i, a := range args {
@@ -46,7 +45,7 @@ func Say(format string, args ...any) Phrase {
 	return Phrase(fmt.Sprintf(format, typed...))
 }
 
-// Because gives a reason in words with typed values, as Say does.
+// Because makes a reason with a detail formatted by Say.
 func Because(code Code, format string, args ...any) Reason {
 	return Reason{Code: code, Detail: string(Say(format, args...))}
 }
@@ -90,8 +89,8 @@ func plain(s string) string {
 	}
 }
 
-// nextMark finds the next figure of so many digits that follows an @, or several;
-// figure is "" if there is none.
+// nextMark finds the next figure of calendarDigits or more digits that follows one @ or
+// several; figure is "" if there is none.
 func nextMark(s string) (ats int, figure, before, after string) {
 	for from := 0; ; {
 		i := strings.IndexByte(s[from:], '@')

@@ -23,7 +23,7 @@ func NewProfile(t Time, n int) Profile { return Profile{{t, n}} }
 // Clone returns a copy that shares nothing.
 func (p Profile) Clone() Profile { return slices.Clone(p) }
 
-// Index returns the step that holds at t, 0 for times before the first.
+// Index returns the index of the step that holds at t, or 0 for times before the first.
 func (p Profile) Index(t Time) int {
 	if len(p) < 2 || t < p[1].At {
 		return 0 // the common case: now
@@ -73,8 +73,8 @@ func (p Profile) EarliestFit(t Time, n int, d Duration) Time {
 	return Never
 }
 
-// Add changes the number of free nodes over [s, e) by n (negative to take).
-// An s before the first step is a broken invariant.
+// Add changes the number of free nodes over [s, e) by n, which is negative to take nodes. It
+// panics if s lies before the first step.
 func (p *Profile) Add(s, e Time, n int) {
 	if n == 0 || s >= e {
 		return
@@ -112,7 +112,7 @@ func (p *Profile) join(i int) {
 	}
 }
 
-// From drops what lies before t: the profile then opens at t.
+// From drops everything before t, so that the profile begins at t.
 func (p *Profile) From(t Time) {
 	i := p.Index(t)
 	q := (*p)[i:]
@@ -129,7 +129,7 @@ type Level struct {
 	Count      int
 }
 
-// Least returns how many nodes are free in p and in q, from the opening of p on.
+// Least returns the lesser of p and q at each instant, from the first step of p on.
 func (p Profile) Least(q Profile) Profile {
 	out := Profile{{p[0].At, min(p[0].Free, q.At(p[0].At))}}
 	step := func(at Time, free int) {

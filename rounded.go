@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// What reasons and turns say is kept exactly, with amounts to the millionth of a credit
-// and spans in seconds. People are shown what means something of that; the exact
-// figures stand in the JSON of the same command.
+// Reasons and turns keep exact figures: amounts to the millionth of a credit and spans in
+// seconds. People are shown rounded figures; the JSON of the same command has the exact ones.
 
 var (
 	exactAmount  = regexp.MustCompile(`(^|[\s(+])(\d+\.\d{4,6})\b`)                           // instants have three decimals at most

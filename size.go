@@ -7,18 +7,17 @@ import (
 	"slices"
 )
 
-// Size is one way to run a moldable job: N nodes at once, and the length of work
-// at performance 1 that it then has.
+// Size is one way to run a moldable job: on N nodes at once, and with what length at
+// performance 1.
 type Size struct {
 	Nodes  int      `json:"nodes"`  // R
 	Length Duration `json:"length"` // fmol(R)
 }
 
-// MaxSizes bounds the ways to run one job: each costs a search of its own.
+// MaxSizes bounds the sizes of one job, because each costs a search of its own.
 const MaxSizes = 128
 
-// compare orders sizes by what they take in all, R x fmol(R), ties by fewest
-// nodes: the order in which they are preferred.
+// compare orders sizes by preference: least node-time R x fmol(R) first, then fewest nodes.
 func (z Size) compare(o Size) int {
 	hi, lo := bits.Mul64(uint64(z.Nodes), uint64(z.Length))
 	hi2, lo2 := bits.Mul64(uint64(o.Nodes), uint64(o.Length))
@@ -48,9 +47,9 @@ func CheckSizes(list []Size, nodes int) error {
 	return nil
 }
 
-// Mold gives a request its sizes. Nodes and Length become those of the size that
-// takes least in all, ties the fewest nodes: what stands for the job where only
-// one size can. One size alone makes it rigid. The sizes must be sound.
+// Mold gives a request its sizes. Nodes and Length become those of the preferred size, which
+// represents the job where only one size can. A single size makes the request rigid. The
+// sizes must pass CheckSizes.
 func (r *Request) Mold(sizes []Size) {
 	least := slices.MinFunc(sizes, Size.compare)
 	r.Nodes, r.Length, r.Sizes = least.Nodes, least.Length, nil
@@ -77,10 +76,9 @@ func (r *Request) Preferred() []Size {
 	return list
 }
 
-// Dealt lists the sizes as they are tried where only so many can be: evenly from
-// among the preferred order, then those between, so that a bound on alternatives
-// does not leave the widest out. With a bound of 1, or one that none are beyond,
-// it is Preferred.
+// Dealt lists the sizes in the order to try them if at most bound can be tried: first sizes
+// spread evenly over the order of preference, then those between, so that the bound does not
+// exclude the widest. If bound is 1, or all sizes are within it, Dealt is Preferred.
 func (r *Request) Dealt(bound int) []Size {
 	list := r.Preferred()
 	if bound <= 1 || len(list) <= bound {
@@ -102,8 +100,8 @@ func (r Request) At(z Size) Request {
 	return r
 }
 
-// SizeOn is the way to run the job on so many nodes; where there is none, and for
-// a rigid job, what it asks for first of all.
+// SizeOn is the job's size on that many nodes. If there is none, or the job is rigid, it is
+// the size that the job prefers.
 func (r *Request) SizeOn(nodes int) Size {
 	for _, z := range r.Sizes {
 		if z.Nodes == nodes {
@@ -121,9 +119,9 @@ func (r *Request) Shortest() Duration {
 	return r.Length
 }
 
-// Cover returns the least parts that hold each of the given ones by itself: over
-// every instant as many nodes of a group as the largest of them there. They are
-// sorted by group and start, and cost nothing.
+// Cover returns the smallest parts that can hold any one of the given parts: at every instant
+// as many nodes of a group as the largest part there. They are sorted by group and start, and
+// their Cost is 0.
 func Cover(parts []Part) []Part {
 	list := slices.Clone(parts)
 	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Compare(a.Group, b.Group) })

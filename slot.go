@@ -1,6 +1,6 @@
 package bourse
 
-// Slot is Count alike nodes of one group, free over the half-open interval
+// Slot is Count equal nodes of one group, free over the half-open interval
 // [Start, End). A list of slots is sorted by Start; equal starts keep their
 // order, and that order settles ties.
 type Slot struct {

@@ -8,7 +8,7 @@ import "slices"
 // MarshalText or MarshalJSON. The states of a leg, which journals spell out, are in
 // lease.go.
 
-// JobState is where a job stands with its broker.
+// JobState is the state of a job at its broker.
 type JobState uint8
 
 // The states of a job.
@@ -42,20 +42,20 @@ func ParseJobState(name string) (s JobState, ok bool) {
 // String names the state.
 func (s JobState) String() string { return jobStates[s] }
 
-// Queued reports whether the job has no window yet and is still to get one.
+// Queued reports whether the job has no window yet and may still get one.
 func (s JobState) Queued() bool { return s <= JobTrying }
 
-// Open reports whether more may come of the job by itself.
+// Open reports whether the job's state may still change by itself.
 func (s JobState) Open() bool { return s <= JobPlaced || s == JobRunning }
 
-// GivenUp reports whether the job is over without having been done.
+// GivenUp reports whether the job is over but was not done.
 func (s JobState) GivenUp() bool { return s == JobAbandoned || s == JobWithdrawn }
 
 // TxState is the state of a transaction at its broker.
 type TxState uint8
 
-// The states of a transaction. An image has those that are not decided as
-// TxHolding: a decision is prepared by one life only.
+// The states of a transaction. An image stores undecided ones as TxHolding, because only the
+// life that prepares a decision can make it.
 const (
 	TxHolding   TxState = iota // its legs are asked for
 	TxPreparing                // all of several legs are held
@@ -84,17 +84,17 @@ func (s TxState) CanMove(next TxState) bool {
 	return int(s) < len(txMoves) && slices.Contains(txMoves[s], next)
 }
 
-// GivenUp says whether the confirmed legs of a transaction are to be released.
+// GivenUp says whether and how the confirmed legs of a transaction must be released.
 type GivenUp uint8
 
-// The ways to give up a window. Of two the later one counts.
+// The ways to give up a window. If two apply, the one further down this list counts.
 const (
 	Kept            GivenUp = iota
-	GivenUpByUser           // for what the schedule gives back
+	GivenUpByUser           // for the refund that the schedule allows
 	GivenUpAsBroken         // for a full refund: the window cannot be made whole
 )
 
 var givenUps = [...]string{"kept", "by its user", "as broken"}
 
-// String says in words how it was given up.
+// String says in words how the window was given up.
 func (g GivenUp) String() string { return givenUps[g] }

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Grants are what the operator of a VO sets for a user or for a tenant, a group of its
-// users, by the name of the Term. What is not there is not set.
+// Grants are the terms that the operator of a VO sets for a user or a tenant (a group of
+// users), by the name of the Term. A missing term is not set.
 type Grants map[string]int64
 
 // Holder is a user or a tenant, and what is set for it.
 type Holder struct {
-	User   string `json:"user,omitempty"`   // Everyone: whoever has no terms of their own
+	User   string `json:"user,omitempty"`   // Everyone: all users without terms of their own
 	Tenant string `json:"tenant,omitempty"` // in place of a user
 	In     string `json:"in,omitempty"`     // the tenant that a user is in, Nobody for none; "": not set
 	Terms  Grants `json:"terms,omitempty"`
@@ -38,7 +38,7 @@ func (h Holder) Words() string {
 	return h.User
 }
 
-// Same reports whether two holders are of one name.
+// Same reports whether two holders are the same user or tenant.
 func (h Holder) Same(o Holder) bool { return h.User == o.User && h.Tenant == o.Tenant }
 
 // Compare orders holders: tenants first, by name.
@@ -46,7 +46,7 @@ func (h Holder) Compare(o Holder) int {
 	return cmp.Or(cmp.Compare(h.User, o.User), cmp.Compare(h.Tenant, o.Tenant))
 }
 
-// Equal reports whether two holders are alike in everything.
+// Equal reports whether two holders are equal, including their terms.
 func (h Holder) Equal(o Holder) bool {
 	return h.Same(o) && h.In == o.In && maps.Equal(h.Terms, o.Terms)
 }
@@ -79,7 +79,7 @@ type TermUnit uint8
 // The units.
 const (
 	Number      TermUnit = iota // as it is
-	NodeHours                   // milliseconds of a node; written in hours
+	NodeHours                   // node-milliseconds; written in hours
 	CreditUnits                 // micro-credits; written in credits
 	Days                        // milliseconds; written as a duration of whole days
 )

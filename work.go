@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Work is what a job runs in its windows, on a cluster whose nodes are real. A
-// simulated one does not look at it.
+// Work is what a job runs in its windows on a cluster with real nodes. Simulated clusters
+// ignore it.
 type Work struct {
 	Command []string `json:"command,omitempty"` // a program and its arguments; or
 	Script  string   `json:"script,omitempty"`  // a program's text, with its #! line; at most MaxScript bytes
@@ -17,12 +17,12 @@ type Work struct {
 	// Output is where its output goes: a path with %j for the job and %l for the
 	// leg, relative to Dir; "": where the cluster keeps it.
 	Output string `json:"output,omitempty"`
-	// Rendezvous has the first leg's site serve a place where the legs tell each
-	// other their addresses.
+	// Rendezvous asks for a meeting point at which the legs exchange their addresses. The
+	// site of the first leg that has one serves it.
 	Rendezvous bool `json:"rendezvous,omitempty"`
 }
 
-// String says what it is, and how large.
+// String says how large the work is.
 func (w *Work) String() string { return fmt.Sprintf("work of %d bytes", w.Size()) }
 
 // EnvVar is one variable of a work's environment.
@@ -43,7 +43,7 @@ const (
 	MaxPeerNames = 16 << 10 // names that one leg is told; those beyond are left out
 )
 
-// Handover is the work of one leg, with what it has to know of its window.
+// Handover is the work of one leg, with what it must know about its window.
 type Handover struct {
 	Work  Work   `json:"work"`
 	Job   string `json:"job"`
@@ -51,13 +51,13 @@ type Handover struct {
 	Leg   int    `json:"leg"`            // from 0, in the order of the window's legs
 	Legs  int    `json:"legs"`
 	Peers []Peer `json:"peers,omitempty"` // the other legs
-	// Meeting is host:port of the rendezvous, and Token lets a leg in; "": there is
-	// none.
+	// Meeting is the host:port of the rendezvous, and Token admits a leg to it; "": there
+	// is none.
 	Meeting string `json:"meeting,omitempty"`
 	Token   string `json:"token,omitempty"`
 }
 
-// String says whose work it is.
+// String says whose work this is.
 func (h *Handover) String() string {
 	return fmt.Sprintf("part %d of %d of %s for %q", h.Leg, h.Legs, h.Job, h.User)
 }
@@ -68,14 +68,13 @@ type Peer struct {
 	Nodes []string `json:"nodes,omitempty"` // names; nil where they are simulated
 }
 
-// WorkResult is what came of a leg's work. Fields that could not be found out have
-// their zero.
+// WorkResult is the outcome of a leg's work. Fields that could not be determined are zero.
 type WorkResult struct {
 	Begin  Time   `json:"begin,omitempty"`
 	End    Time   `json:"end,omitempty"`
-	Exit   int    `json:"exit,omitempty"`   // status; of a Signal 128 and its number
-	Signal int    `json:"signal,omitempty"` // that ended it
-	Known  bool   `json:"known,omitempty"`  // Exit is
+	Exit   int    `json:"exit,omitempty"`   // the exit status; after a signal, 128 plus its number
+	Signal int    `json:"signal,omitempty"` // the signal that ended it
+	Known  bool   `json:"known,omitempty"`  // Exit is known
 	Output string `json:"output,omitempty"` // the file on the cluster
 	// Ended says why it ended if not by itself: at its window's end, cancelled,
 	// preempted.
@@ -87,7 +86,7 @@ func (x *WorkResult) String() string {
 	return fmt.Sprintf("ran from %v to %v, status %d", x.Begin, x.End, x.Exit)
 }
 
-// Words say how the work has ended, as the end of a sentence; "" if there was none.
+// Words says how the work ended, worded to end a sentence; "" if there was no work.
 func (x *WorkResult) Words() Phrase {
 	if x == nil {
 		return ""
@@ -105,13 +104,13 @@ func (x *WorkResult) Words() Phrase {
 	return words
 }
 
-// WorkKey is what is wrong with a work: the key of a batch file, and why.
+// WorkKey says what is wrong with a work: which key of a batch file, and why.
 type WorkKey struct {
 	Key string
 	Err error
 }
 
-// Check says what of a work makes no sense, nil if it can be run.
+// Check says what makes no sense in a work, or returns nil if it can be run.
 func (w *Work) Check() *WorkKey {
 	for _, check := range []func() *WorkKey{w.checkProgram, w.checkEnv, w.checkPlace} {
 		if wrong := check(); wrong != nil {
@@ -222,7 +221,7 @@ func (w *Work) checkPlace() *WorkKey {
 	return nil
 }
 
-// Size is how many bytes a work takes, about; of none 0.
+// Size is the approximate size of a work in bytes; 0 for nil.
 func (w *Work) Size() int {
 	if w == nil {
 		return 0
@@ -237,7 +236,7 @@ func (w *Work) Size() int {
 	return n
 }
 
-// Same reports whether two works are alike; nil is none.
+// Same reports whether two works are equal; either may be nil.
 func (w *Work) Same(o *Work) bool {
 	if w == nil || o == nil {
 		return w == o

@@ -2,11 +2,11 @@ package bourse
 
 import "slices"
 
-// InOrder puts jobs, each named once, in an order in which every one stands after
-// those of the list that it comes after, and else as they stand: it returns their
-// places. Names that are not in the list count for nothing. Where jobs come after
-// one another in a loop there is no order, and it returns the loop instead, from a
-// job back to the same. It takes time and memory as there are jobs and names.
+// InOrder sorts jobs, each named once, so that each follows the jobs it comes after, and
+// otherwise keeps their order. It returns their indices. Names in after that are not in the
+// list are ignored. If there is a loop there is no order, and InOrder returns the loop
+// instead, from a job back to itself. Time and memory are linear in the number of jobs and
+// names.
 func InOrder(names []string, after [][]string) (order []int, loop []string) {
 	place := make(map[string]int, len(names))
 	for i, name := range names {

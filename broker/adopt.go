@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// stray is a leg that a site has listed and of which there is no record.
+// stray is a leg that a site has listed but that is not on record.
 type stray struct {
 	site string
 	leg  agents.ListedLeg
@@ -17,11 +17,10 @@ type stray struct {
 
 func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 
-// strays lists them, in order of their names, each once: a site may repeat a leg,
-// and two sites may both claim one. Then the site is believed that says it was
-// committed, else the first in the list of sites. If the numbers of legs leave a
-// gap, the site of the next leg stands for the places in between; see maxGaps.
-// Rows B90 and B91.
+// strays lists the stray legs in order of their names, each once. If two sites claim
+// the same leg, the one that says it was committed is believed, otherwise the first in
+// the list of sites. If leg numbers leave a gap, it counts against the site of the next
+// leg; see maxGaps. Rows B90 and B91.
 func (rec *recovery) strays() []stray {
 	var found []stray
 	for p := range rec.peers.all() {
@@ -58,11 +57,10 @@ func (rec *recovery) strays() []stray {
 	return list
 }
 
-// recorded reports whether there is a record of a leg, or was one. Of a
-// transaction that was adopted it may be missing: its site was lost or away when
-// others listed. This life has a record of every leg of its own transactions: a
-// transaction beyond them that a site names would take the number of the next
-// one.
+// recorded reports whether a leg is on record, or once was. In an adopted transaction a
+// leg may be missing, because its site was lost or away when the others listed. This
+// life has a record of every leg of its own transactions, so a site that lists another
+// one is not believed: adopting it would take the number of the next transaction.
 func (rec *recovery) recorded(id bourse.LegID) bool {
 	t := rec.txs.get(id.Tx)
 	return rec.lives.presumes(id.Tx) || rec.lives.ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
@@ -75,10 +73,10 @@ func rank(yes bool) int {
 	return 0
 }
 
-// adopt takes on the legs that sites have listed and the broker has no record of:
-// its own memory is of the past. What is confirmed was committed; all else is
-// given up. It does not take on again what it has itself forgotten, a day after
-// its end, nor what it can never have bought. Rows B55, B56, B99.
+// adopt takes over legs that sites have listed and that are not on record: the broker
+// itself has lost memory. A transaction with a confirmed leg was committed; any other is
+// given up. It does not take over again what the broker has itself forgotten, a day
+// after its end, nor what it cannot have bought within its budget. Rows B55, B56, B99.
 func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 	found := rec.strays()
 	var no disowned
@@ -98,7 +96,7 @@ func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 			cost = cost.Plus(x.leg.Fare.Total())
 		}
 		if !commit && !open {
-			continue // it came to nothing, everywhere
+			continue // it is over everywhere, without effect
 		}
 		if commit && !rec.accounts.Bears(cost) {
 			for _, x := range group {
@@ -118,7 +116,7 @@ func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// disowned sums up, site by site, what is not adopted.
+// disowned sums up, by site, the legs that are not adopted.
 type disowned struct{ bySite []bourse.LegsDisowned }
 
 func (d *disowned) add(site string, l *agents.ListedLeg) {
@@ -132,7 +130,7 @@ func (d *disowned) add(site string, l *agents.ListedLeg) {
 	f.Cost = f.Cost.Plus(l.Fare.Total())
 }
 
-// adoptLegs records them, at their prices or, if they are given up at once, at none.
+// adoptLegs records the legs, at their prices or, if they are given up at once, at none.
 func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transaction {
 	var ids []bourse.LegID
 	for _, x := range group {
@@ -153,7 +151,7 @@ func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *tr
 	return t
 }
 
-// adoptTx takes on the legs of one transaction.
+// adoptTx takes over the legs of one transaction and decides it.
 func (rec *recovery) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
 	t := rec.adoptLegs(group, commit, out)
 	f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
@@ -170,11 +168,10 @@ func (rec *recovery) adoptTx(now bourse.Time, group []stray, commit bool, out *a
 	}
 }
 
-// adoptLate takes on legs of a transaction that was adopted, and so decided,
-// before their site had listed them. They belong to its window as long as its job
-// has that. Otherwise they are given up like those of a lost site: what is
-// confirmed is released for all of its price, and what has run is paid for. Row
-// B56.
+// adoptLate takes over legs of a transaction that was adopted, and so decided, before
+// their site had listed them. They join its window if its job still has that. Otherwise
+// they are given up like legs of a lost site: confirmed ones are released for their
+// whole price, and those that have run are paid for. Row B56.
 func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
 	rec.adoptLegs(group, commit, out)
 	for _, x := range group {
@@ -194,33 +191,34 @@ func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, c
 	}
 }
 
-// keepsWindow reports whether a transaction was committed and its window is not
-// one that its job has lost or left since.
+// keepsWindow reports whether a transaction was committed and its job still has that
+// window. A nil transaction does not.
 func (t *transaction) keepsWindow() bool {
 	return t != nil && t.state == bourse.TxCommitted && !t.apart
 }
 
-// soundLeg reports whether what a site says a leg to be can be one.
+// soundLeg reports whether a leg listed by a site makes sense.
 func soundLeg(l *bourse.Leg) bool {
 	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
 }
 
-// soundFlex reports whether a site may move a leg in the window that it says.
+// soundFlex reports whether the window within which a site says it may move a leg makes
+// sense.
 func soundFlex(l *agents.ListedLeg) bool {
 	return l.Flex.Holds(l.What.Start, l.What.End) && l.Flex.Ready >= -bourse.MaxTime && l.Flex.Due <= bourse.MaxTime
 }
 
-// maxLegs bounds the legs of a transaction that a site may speak of.
+// maxLegs bounds the numbers of legs that a site may list for a transaction.
 const maxLegs = 10_000
 
-// maxGaps bounds the places of legs without a record that are kept because one
-// site has listed legs of higher numbers: some 2 MB. A window has a leg for each
-// site at most that had nodes for it, and most of them are listed.
+// maxGaps bounds the empty places that are kept because one site has listed legs with
+// higher numbers, to some 2 MB. An honest window has at most one leg for each site, and
+// most of them are listed.
 const maxGaps = 10_000
 
-// applyAdopted makes a record of a leg as if it had been begun, at its price.
-// Where the account does not cover it, because it was spent twice by processes
-// that did not know of each other, an overdraft does: the budget is then spent.
+// applyAdopted puts a leg on record as if its transaction had been begun, at its price.
+// If the account does not cover that, because processes that did not know of each other
+// spent the money twice, an overdraft does, and the budget is used up.
 func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 	t := mem.txs.get(f.Leg.Tx)
 	if t == nil {
@@ -235,8 +233,8 @@ func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 		t = &transaction{id: mem.texts.id(f.Leg.Tx), job: j, few: &none}
 		mem.txs.keep(t)
 	}
-	t.sites = slices.Clone(t.sites) // they may be those of a fact, of an image
-	for len(t.legs) <= f.Leg.Leg {  // of those between nothing is known
+	t.sites = slices.Clone(t.sites) // they may be shared with a fact or an image
+	for len(t.legs) <= f.Leg.Leg {  // nothing is known of legs in between
 		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true, oddities: &noOddities})
 		t.sites = append(t.sites, "")
 	}
@@ -255,7 +253,7 @@ func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 	if left := mem.accounts.Available(); left < amount && t.state != bourse.TxAborted {
 		mem.accounts.Overdraw(amount - left)
 	}
-	if t.state != bourse.TxAborted { // its other legs may have been adopted, and decided, before
+	if t.state != bourse.TxAborted { // its other legs may have been adopted and aborted before
 		mem.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
 	}
 }

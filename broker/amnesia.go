@@ -7,21 +7,21 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// siteMemory is what the stamps of a site's replies say about its memory. A
-// stamp counts the facts that the site has recorded, over all its lives, and says
-// how many there were when this life began: fewer than were known of only when a
-// journal has been lost. A stamp of another life that does not count on from the
-// last one may be of a message long under way, or of an amnesia: the site is
-// probed, and what it answers to that is of now.
+// siteMemory is what the stamps of a site's replies say about the site's memory. A stamp
+// counts the facts that the site has recorded over all its lives, and says how many
+// there were when its present life began. That number is lower than one already seen
+// only if the site has lost part of its journal. A stamp of another life that does not
+// continue the count may therefore mean such an amnesia, or only that the message was
+// delayed. To find out, the broker probes the site: the answer is certainly new.
 type siteMemory struct {
 	heard bool
-	epoch uint64   // of its present life, as far as is known
-	seq   uint64   // the highest of that life
+	epoch uint64   // of its latest known life
+	seq   uint64   // the highest seen in that life
 	past  []uint64 // earlier epochs, latest last
-	probe uint64   // the probe that is out; 0: none
+	probe uint64   // the unanswered probe; 0: none
 }
 
-// maxEpochs bounds the lives of a site that are remembered.
+// maxEpochs bounds how many earlier lives of a site are remembered.
 const maxEpochs = 16
 
 // The ways in which a stamp can be taken.
@@ -29,8 +29,8 @@ type order uint8
 
 const (
 	inOrder  order = iota
-	outdated       // older than a reply already seen of that life
-	doubtful       // of another life, whichever was first
+	outdated       // older than a reply already seen from that life
+	doubtful       // from another life, which may be older or newer
 )
 
 // take notes the stamp of a reply.
@@ -46,12 +46,12 @@ func (m *siteMemory) take(s agents.Stamp) order {
 	return inOrder
 }
 
-// older reports whether a stamp is of something said before what was heard last.
+// older reports whether a stamp is certainly older than the last one heard.
 func (m *siteMemory) older(s agents.Stamp) bool {
 	return m.heard && (s.Epoch == m.epoch && s.Seq < m.seq || slices.Contains(m.past, s.Epoch))
 }
 
-// set takes a stamp for the present one.
+// set makes a stamp the latest.
 func (m *siteMemory) set(s agents.Stamp) {
 	if m.heard && s.Epoch != m.epoch {
 		if len(m.past) == maxEpochs {
@@ -62,8 +62,8 @@ func (m *siteMemory) set(s agents.Stamp) {
 	m.heard, m.epoch, m.seq = true, s.Epoch, s.Seq
 }
 
-// stamped takes the stamp of what a site says and reports whether it counts.
-// Rows B60, B62.
+// stamped takes the stamp of a site's message and reports whether the message counts. A
+// doubtful stamp does not, and has the site probed. Rows B60, B62.
 func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	switch p.memory.take(s) {
 	case outdated:
@@ -80,14 +80,14 @@ func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agent
 	return true
 }
 
-// probeRef marks the requests for offers that only ask for a stamp.
+// probeRef marks requests for offers whose only purpose is to get a stamp.
 const probeRef = errandRef | 1<<62
 
 func (amn *amnesia) probe(p *peer, out *agents.Outbox) {
 	amn.askOffers(p.id, p.memory.probe, 0, out)
 }
 
-// probed takes the answer to a probe: it was given after the doubt had come up.
+// probed takes the answer to a probe, which was given after the doubt arose.
 func (amn *amnesia) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	p := amn.peers.get(from)
 	if p == nil || p.memory.probe != m.Cycle {
@@ -101,24 +101,23 @@ func (amn *amnesia) probed(now bourse.Time, from agents.ID, m agents.Offers, out
 	}
 }
 
-// asserts reports whether the site has been told what a leg was and has not
-// answered.
+// asserts reports whether the site has yet to answer an assertion of a leg.
 func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
 
-// unknown takes the word of a site that it does not know a leg which it should
-// carry. Row B60.
+// unknown handles a site's reply that it does not know a leg that it should carry. Row
+// B60.
 func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	p := amn.peers.get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
 		return
 	}
 	amn.lapsed(now, p, out)
-	if l.what.End <= now && l.charged { // too late to be had again
+	if l.what.End <= now && l.charged { // over: too late to restore it
 		amn.co.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
 	}
 }
 
-// lapsed records a site's amnesia and asserts every leg of it whose end has not
+// lapsed records a site's amnesia and asserts to the site all its legs whose end has not
 // passed: open ones as they were, closed ones as closed. Row B60.
 func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	var legs []bourse.LegID
@@ -136,8 +135,8 @@ func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	amn.assert(now, p, legs, out)
 }
 
-// assertable reports whether a leg is worth an assertion: it was held at least,
-// and has not ended.
+// assertable reports whether a leg must be asserted: it was at least held, or its
+// transaction was aborted, and its end has not passed.
 func (amn *amnesia) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
 	switch {
 	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != bourse.TxAborted:
@@ -162,13 +161,12 @@ func (amn *amnesia) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *a
 	}
 }
 
-// maxAsserts bounds the Reasserts to one site that wait for an answer: a site
-// whose cluster is silent gets no more than these, and each answer lets the next
-// one go.
+// maxAsserts bounds the unanswered Reasserts to one site. A site whose cluster is silent
+// gets no more than these; each answer lets the next one go.
 const maxAsserts = 64
 
-// toAssert drops what has been answered, or is forgotten, and reports whether
-// anything is left to be asserted.
+// toAssert drops assertions that are answered or whose leg is forgotten, and reports
+// whether any are left.
 func (amn *amnesia) toAssert(p *peer) bool {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
 		if amn.txs.lookup(id) == nil {
@@ -180,14 +178,14 @@ func (amn *amnesia) toAssert(p *peer) bool {
 	return len(p.asserting) > 0
 }
 
-// sendAsserts says the first of what has not been answered once more. Row B66.
+// sendAsserts sends the first unanswered assertions, once more. Row B66.
 func (amn *amnesia) sendAsserts(now bourse.Time, p *peer, out *agents.Outbox) {
 	for p.told = 0; p.told < min(amn.asserts, len(p.owed)); {
 		amn.sendAssert(now, p, out)
 	}
 }
 
-// sendAssert says the next of what is owed.
+// sendAssert sends the next assertion owed.
 func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
@@ -200,7 +198,7 @@ func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	}
 }
 
-// assertion is what the broker knows a leg to be.
+// assertion is a leg as the broker knows it.
 func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
 	l := &t.legs[i]
 	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
@@ -258,11 +256,11 @@ func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLe
 	amn.co.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
 }
 
-// compare asserts to a site that has just listed its legs those of which it
-// remembers less than it once said. Row B60.
+// compare checks the legs that a site has just listed against the record. If the site
+// remembers less of a paid leg than it once reported, it has an amnesia. Row B60.
 func (amn *amnesia) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
 	there := map[bourse.LegID]*agents.ListedLeg{}
-	for i := len(legs) - 1; i >= 0; i-- { // if two have one name the first counts
+	for i := len(legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
 	for _, t := range amn.txs.all() {

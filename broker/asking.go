@@ -10,23 +10,22 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// A broker of thousands of sites does not ask all of them in every cycle. Under
-// Config.MaxAsked it asks those that promise the jobs of the batch most, by what it
-// remembers of their last offers, and, as a quarter of all or more, the others in turn:
-// those first that were not asked for the longest time. So what is remembered is never
-// older than four times the sites divided by MaxAsked, in cycles. As long as it has not
-// met three quarters of the sites it asks all in turn. What a job could not have at any
-// site is judged by all of them, asked or not.
+// A broker with thousands of sites does not ask all of them in every cycle. With
+// Config.MaxAsked it asks the sites that, by their last offers, promise most for the jobs of
+// the batch. At least a quarter of its requests go to the other sites in turn, longest
+// unasked first. So what it remembers is never older than 4 x sites / MaxAsked cycles.
+// Until it has met three quarters of the sites, it asks all in turn. Whether a job can be
+// served anywhere is judged by all sites, asked or not.
 
 // asking picks the sites that a cycle asks.
 type asking struct{ *memory }
 
-// acquaintance is what is remembered of a site that is not asked in every cycle. It is
+// acquaintance is what is remembered about a site that is not asked in every cycle. It is
 // of this life only.
 type acquaintance struct {
-	asked  uint64           // the cycle that asked it last; 0: none has
-	lot    uint64           // orders those that were asked last in the same cycle
-	digest *planning.Digest // of its last offers; nil: they were of no use, or there are none
+	asked  uint64           // the cycle that last asked it; 0: none has
+	lot    uint64           // breaks ties between sites last asked in the same cycle
+	digest *planning.Digest // of its last offers; nil: they were unusable, or there are none
 }
 
 // inTurn reports whether there are more sites than may be asked at once.
@@ -34,8 +33,8 @@ func (ask *asking) inTurn() bool {
 	return ask.cfg.MaxAsked > 0 && ask.peers.size() > ask.cfg.MaxAsked
 }
 
-// sitesFor are the sites that are asked for offers for one job alone, in order of name;
-// those that have a leg of it are among them.
+// sitesFor are the sites to ask for offers for a single job, in order of name. They include
+// those that have a leg of it.
 func (ask *asking) sitesFor(now bourse.Time, j *job, terms planning.Terms) []agents.ID {
 	if !ask.inTurn() {
 		return ask.peers.usable(nil)
@@ -53,8 +52,8 @@ func (ask *asking) sitesFor(now bourse.Time, j *job, terms planning.Terms) []age
 	return slices.Compact(ids)
 }
 
-// sites picks those of the usable sites that are asked in a cycle, in order of name.
-// Of the input it needs what is known of the jobs before any site has answered.
+// sites picks the usable sites to ask in a cycle, in order of name. in needs only what is
+// known before any site has answered.
 func (ask *asking) sites(cycle uint64, in *planning.Input) []agents.ID {
 	usable, most := ask.peers.usable(nil), ask.cfg.MaxAsked
 	if len(usable) <= most {
@@ -92,8 +91,8 @@ func (ask *asking) sites(cycle uint64, in *planning.Input) []agents.ID {
 	return ids
 }
 
-// lotOf is a number of a site that differs from broker to broker: so that not all of
-// them ask the same sites at once.
+// lotOf is a number for a site that differs between brokers, so that not all of them ask
+// the same sites at once.
 func lotOf(broker string, site agents.ID) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(broker))
@@ -109,8 +108,8 @@ func (ask *asking) remember(p *peer, s *planning.Site) {
 	}
 }
 
-// elsewhere reports whether a site beside those asked could serve a request, for all
-// that is known.
+// elsewhere reports whether, as far as is known, a site that was not asked could serve a
+// request.
 func (ask *asking) elsewhere(asked map[agents.ID]int32, r *bourse.Request) bool {
 	return ask.inTurn() && ask.peers.some(func(p *peer) bool {
 		if _, now := asked[p.id]; now || !p.usable() {

@@ -8,32 +8,32 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A site that is closed to a user says so when it is asked for a quote or a Hold,
-// not in its offers, which are the same for all users. A broker remembers that:
-// for a time it leaves the site out of this user's alternatives, repairs and
-// moves. Then it asks again, and waits twice as long after the next such refusal;
-// once the site holds something for the user, all is forgotten. Rows B127 to
-// B129.
+// A site that is closed to a user says so when it is asked for a quote or a Hold, not in
+// its offers, which are the same for all users. The broker remembers that, and for a time
+// leaves the site out of the user's alternatives, repairs and moves. Then it asks again,
+// and waits twice as long after the next such refusal. Once the site holds something for
+// the user, the bar is forgotten. Rows B127 to B129.
 
-// firstBar is how long a site is left out after its first refusal, longestBar the
-// most. maxBars bounds what is remembered: beyond it the one that ends first goes.
+// firstBar is how long a site is left out after its first refusal, and longestBar the
+// longest that this grows to. maxBars bounds how many bars are remembered; beyond it the
+// one that ends first is dropped.
 const (
 	firstBar   = bourse.Hour
 	longestBar = 4 * bourse.Hour
 	maxBars    = 10_000
 )
 
-// pair is a site and a user whom it is closed to.
+// pair is a site and a user to whom it is closed.
 type pair struct{ site, user string }
 
-// bars are what is remembered of sites that are closed to users.
+// bars are the sites that are closed to users.
 type bars struct {
 	of   map[pair]bourse.UserBarred
-	most int // that are remembered
+	most int // how many are remembered
 }
 
-// refused is what to record when a site has refused something because of its
-// user; false if the reason is another one, or the site is left out already.
+// refused is what to record when a site has refused something because of the user. It
+// reports false if there is another reason, or the site is left out already.
 func (x *bars) refused(now bourse.Time, site, user string, why bourse.Reason) (bourse.UserBarred, bool) {
 	if why.Code != bourse.NotAllowed || x.closed(now, site, user) {
 		return bourse.UserBarred{}, false
@@ -51,7 +51,7 @@ func (x *bars) closed(now bourse.Time, site, user string) bool { return x.until(
 // until is when a site may be asked again on behalf of a user.
 func (x *bars) until(site, user string) bourse.Time { return x.of[pair{site, user}].Until }
 
-// why is what a site that is left out has said, as the end of a sentence.
+// why is a site's reason for refusing a user, worded to end a sentence.
 func (x *bars) why(site, user string) bourse.Phrase { return x.of[pair{site, user}].Said() }
 
 // among lists which of these sites are left out for a user.
@@ -68,7 +68,7 @@ func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.U
 	return list
 }
 
-// add remembers one, and forgets those long over.
+// add remembers a bar, and forgets those that ended long ago.
 func (x *bars) add(f bourse.UserBarred) {
 	now := f.Until.Add(-f.Wait)
 	for k, old := range x.of {
@@ -83,10 +83,10 @@ func (x *bars) add(f bourse.UserBarred) {
 	}
 }
 
-// lift forgets one: the site has held something for the user.
+// lift forgets a bar, because the site has held something for the user.
 func (x *bars) lift(site, user string) { delete(x.of, pair{site, user}) }
 
-// all lists what is remembered, by site and user.
+// all lists the bars in order of site and user.
 func (x *bars) all() []bourse.UserBarred {
 	var list []bourse.UserBarred
 	for _, f := range x.of {
@@ -98,7 +98,7 @@ func (x *bars) all() []bourse.UserBarred {
 	return list
 }
 
-// load begins with those of an image.
+// load replaces the bars by those of an image.
 func (x *bars) load(list []bourse.UserBarred) {
 	x.of = map[pair]bourse.UserBarred{}
 	for _, f := range list {
@@ -106,7 +106,7 @@ func (x *bars) load(list []bourse.UserBarred) {
 	}
 }
 
-// bar remembers that a site has refused something because of its user.
+// bar records that a site has refused something because of the user, if that was why.
 func (mem *memory) bar(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
 	if f, ok := mem.bars.refused(now, site, user, why); ok {
 		mem.record(f, out)

@@ -9,20 +9,19 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// intake takes jobs or says why not, sees to those that come after others, and
-// lets go of those that are over or given up.
+// intake accepts or refuses jobs, keeps workflows in order, and cancels and forgets jobs.
 type intake struct {
 	*memory
 	co        *coordinator
 	scheduler *scheduler
 	errands   *errands
-	called    bourse.Time // the instant of the last extra call, and how many there were in it
-	calls     int
+	called    bourse.Time // the instant of the last extra call; see callsLeft
+	calls     int         // extra calls at that instant
 	refusals  refusals
 }
 
-// submit takes a job or says why not, and calls the fresh ones when they fill a
-// batch. The same job again is answered as the first time.
+// submit accepts a job or says why not, and calls the fresh jobs when they fill a batch. A
+// repeated submission is answered like the first.
 func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
 	j := m.Job
 	fill(&j)
@@ -42,8 +41,8 @@ func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *
 	in.callFull()
 }
 
-// callFull calls the fresh jobs when they fill a batch. Each full batch may have
-// a cycle at once, also one that has come while another cycle was under way.
+// callFull makes the fresh jobs due when they fill a batch. Each full batch may have a
+// cycle at once, even one that arrived while another cycle was running.
 func (in *intake) callFull() {
 	if n := in.queue.news() / in.cfg.batch(); n > 0 {
 		in.queue.call(false)
@@ -51,7 +50,7 @@ func (in *intake) callFull() {
 	}
 }
 
-// fill fills in what a job leaves to defaults, as far as it makes sense.
+// fill fills in a job's defaults, unless the job makes no sense.
 func fill(j *bourse.Job) {
 	if j.Deadline == 0 {
 		j.Deadline = bourse.Never
@@ -67,7 +66,7 @@ func fill(j *bourse.Job) {
 	}
 }
 
-// refusal says why a job is not taken.
+// refusal says why a job is refused; no reason: it is accepted.
 func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	if old := in.names[j.Name]; old != nil && !old.stub && j.Name != "" {
 		if same(old.submitted(), j) {
@@ -103,7 +102,7 @@ func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	return in.unrelated(j)
 }
 
-// waitingOf is how many jobs of a tenant wait.
+// waitingOf is the number of a tenant's waiting jobs.
 func (in *intake) waitingOf(t *tenantTerms) int {
 	return in.queue.ofAll(func(user string) bool { return in.termsOf(user).tenant.name == t.name })
 }
@@ -122,10 +121,10 @@ func (in *intake) never(terms *userTerms, j *bourse.Job) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// maxWorks bounds the bytes that the work of a broker's jobs takes, over or not.
+// maxWorks bounds the bytes taken by the work of all remembered jobs, over or not.
 const maxWorks = 256 << 20
 
-// same reports whether two jobs ask for the same, whenever they were submitted.
+// same reports whether two jobs are the same but for when they were submitted.
 func same(a, b *bourse.Job) bool {
 	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run &&
 		slices.Equal(a.After, b.After) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
@@ -141,7 +140,7 @@ func sameRequest(a, b *bourse.Request) bool {
 		slices.Equal(x.Features, y.Features)
 }
 
-// sense checks a job by itself, at an instant.
+// sense says why a job by itself cannot be served from now on; no reason: it may.
 func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
 	if r := planning.Unsound(j); r.Refused() {
 		return r

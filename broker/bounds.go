@@ -7,24 +7,23 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// What a user and a user's tenant may have is bounded by their terms. A window is
-// held against the bounds when its transaction is about to begin, after all that has
-// begun before it, so that no bound is ever passed: not by two jobs of one batch, by a
-// repair, or by a site that moves a leg within its window. What was reserved before a
-// bound was lowered stays, and so does what a site lists that this broker has no record of.
-// So that windows are not looked for in vain, a cycle looks for those of a job only from
-// when the bounds allow one.
+// The terms of a user and of the user's tenant bound what they may reserve. A window is
+// checked when its transaction is about to begin, together with everything begun before
+// it. So no bound is ever exceeded: not by two jobs of one batch, a repair, or a site
+// that moves a leg within its window. What was reserved before a bound was lowered stays,
+// and so do unrecorded legs listed by a site. To avoid searching in vain, a cycle
+// searches for a job's window only from when the bounds first allow one.
 
-// limits is what users and tenants may still reserve.
+// limits says what users and tenants may still reserve.
 type limits struct{ *memory }
 
-// bound reports whether any bound binds what a user reserves.
+// bound reports whether any bound limits what a user reserves.
 func (mem limits) bound(user string) bool {
 	u := mem.termsOf(user)
 	return u.bind() || u.tenant.bind()
 }
 
-// binding are the bounds of a user and of the user's tenant that bind what is reserved.
+// binding are those of a user's and the tenant's bounds that limit reservations.
 func (mem limits) binding(user string) []*bounds {
 	var list []*bounds
 	u := mem.termsOf(user)
@@ -39,13 +38,13 @@ func (mem limits) binding(user string) []*bounds {
 	return list
 }
 
-// interval is a time in which nodes are held.
+// interval is a time during which nodes are held.
 type interval struct {
 	from, to bourse.Time
 	nodes    int
 }
 
-// spanOf is where a leg may lie: all of its window, if its site may move it there.
+// spanOf is the time that a leg may occupy: its whole window, if its site may move it.
 func spanOf(l *bourse.Leg, f bourse.Flex) interval {
 	if f.Movable(*l) {
 		return interval{min(f.Ready, l.Start), max(f.Due, l.End), l.Nodes}
@@ -59,8 +58,8 @@ func startsOf(l *bourse.Leg, f bourse.Flex) (first, last bourse.Time) {
 	return span.from, span.to.Add(-l.Duration())
 }
 
-// mayUse is what windows of a user or tenant take that begin in the period that an instant
-// is in, or that their sites may move there, and when that ends.
+// mayUse is the usage of a user or tenant in the period that contains an instant,
+// including legs that their sites may yet move into it, and when that period ends.
 func (mem limits) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time) {
 	all, until = mem.usage.within(b, at)
 	from := until.Add(-b.period)
@@ -77,8 +76,8 @@ func (mem limits) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time
 	return all, until
 }
 
-// overBounds says which bound of a user or tenant a window would pass. without is a job
-// whose window it takes the place of; nil: none.
+// overBounds says which bound of a user or tenant a window would exceed; no reason: none.
+// without is a job whose present window it replaces; nil: none.
 func (mem limits) overBounds(user string, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) bourse.Reason {
 	for _, b := range mem.binding(user) {
 		if r, _ := mem.over(b, legs, cost, flex, without); r.Refused() {
@@ -88,7 +87,8 @@ func (mem limits) overBounds(user string, legs []bourse.Leg, cost bourse.Credits
 	return bourse.Reason{}
 }
 
-// over says that a window would pass a bound, and when it might not.
+// over says how a window would exceed some bounds, and from when on it might not; no
+// reason: it does not.
 func (mem limits) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
 	if b.nodes > 0 {
 		if r, at := mem.overNodes(b, legs, flex, without); r.Refused() {
@@ -119,8 +119,8 @@ func (mem limits) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex b
 	}
 }
 
-// overNodes says that a window would pass the bound on nodes at once, and when some of
-// those in its way are free.
+// overNodes says how a window would exceed the bound on nodes held at once, and when the
+// first of the nodes in its way are free; no reason: it does not.
 func (mem limits) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
 	own := make([]interval, len(legs))
 	from, to := bourse.Never, bourse.Time(0)
@@ -153,7 +153,7 @@ func (mem limits) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, with
 	return bourse.Reason{}, 0
 }
 
-// peak is when the most nodes are held, first, and how many.
+// peak is the first instant at which the most nodes are held, and how many that is.
 func peak(list []interval) (at bourse.Time, most int) {
 	type change struct {
 		at bourse.Time
@@ -173,14 +173,14 @@ func peak(list []interval) (at bourse.Time, most int) {
 	return at, most
 }
 
-// maxSteps bounds how far ahead a job's first chance is looked for.
+// maxSteps bounds the steps of the search for a job's first chance.
 const maxSteps = 100
 
-// chance is from when on the bounds of a job's user allow a window for it, and which of
-// them allows none sooner; bourse.Never: none before the horizon. It goes by the fewest
-// nodes and the time that the job takes on the slowest nodes that it asks for, or less where
-// no period has so much, for there may be faster ones; what a window really takes is held
-// against the bounds again.
+// chance is the instant from which a user's bounds may allow a window for a job, or
+// bourse.Never if not before the horizon, and the bound that allows none earlier. It
+// assumes the fewest nodes that the job accepts, and the run time on the slowest nodes it
+// accepts. If no period allows that much node time it assumes less, for there may be
+// faster nodes. The actual window is checked again.
 func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse.Reason) {
 	list := mem.binding(j.User)
 	if len(list) == 0 {
@@ -215,7 +215,8 @@ func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse
 	return at, why
 }
 
-// boundLeft is what a user and the user's tenant may still spend on a window.
+// boundLeft is what the bounds of a user and of the user's tenant leave to spend on a
+// window.
 func (mem limits) boundLeft(user string, legs []bourse.Leg, flex bourse.Flex) bourse.Credits {
 	left := bourse.MaxCredits
 	for _, b := range mem.binding(user) {

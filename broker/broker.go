@@ -1,30 +1,30 @@
-// Package broker is the agent that serves a virtual organisation. It gathers
-// what the sites offer, looks for alternative windows for each job of a batch,
+// Package broker is the agent that serves a virtual organisation (VO). It collects
+// the sites' offers, searches for alternative windows for each job of a batch,
 // picks the combination that is best under the VO's limits (Toporkov et al.,
-// sections 2 and 3), and commits it across the sites, window by window, all or
-// nothing, by the steps of the co-allocation protocol: Hold, Prepare, decide,
-// Confirm or Cancel.
+// sections 2 and 3), and commits each window across its sites, all or nothing.
+// The co-allocation protocol's steps are Hold, Prepare, the decision, then Confirm
+// or Cancel.
 //
 // A Broker is a deterministic state machine. It never writes a site's timeline
-// or ledger, never reads a clock, draws a random number or does I/O, and its
-// lasting state changes only by applying the facts it records. What a cycle has
-// gathered but not yet recorded is lost with a restart, and gathered again.
+// or ledger, reads a clock, draws a random number or does I/O. Its lasting state
+// changes only when it applies the facts it records. A restart loses what a cycle
+// has gathered but not yet recorded; the next cycle gathers it again.
 //
-// Its components begin in these files:
+// Each component starts in one of these files:
 //
-//	memory       memory.go       all that follows from facts: jobs, transactions, sites, lives, accounts
-//	tenancy      tenancy.go      the terms of users and tenants; usage.go counts, bounds.go holds windows against them
-//	budget       budget.go       the VO's money for a time, deposits; pacing.go says what a credit weighs
+//	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
+//	tenancy      tenancy.go      the terms of users and tenants; usage.go counts usage, bounds.go checks windows against the terms
+//	budget       budget.go       the VO's money per period, and deposits; pacing.go says what a credit weighs
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
-//	intake       batch.go        jobs taken, cancelled, forgotten
+//	intake       batch.go        accepts, cancels and forgets jobs
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
-//	shifts       negotiate.go    answers to what sites wish
+//	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
-//	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and of it
-//	  recovery   life.go         a life that is not the first: list, decide afresh, adopt
-//	  amnesia    amnesia.go      sites whose memory is of the past
-//	  losses     lost.go         sites that are lost, and what they claim when they are back
-//	  watcher    watch.go        what should have been heard of a leg
+//	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and its parts
+//	  recovery   life.go         a restarted broker: lists the sites' legs, decides afresh, adopts unknown legs
+//	  amnesia    amnesia.go      sites that have lost recent memory
+//	  losses     lost.go         sites declared lost, and what they claim when they return
+//	  watcher    watch.go        asks after legs that have gone quiet
 package broker
 
 import (
@@ -34,9 +34,8 @@ import (
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
 //
-// It is what it remembers, and components that act on that: the scheduler has
-// cycles, errands are repairs and moves, shifts are answers to the wishes of sites, and
-// the intake takes jobs and lets them go, readings pass on what jobs have printed. Their transactions are the coordinator's.
+// It consists of its memory and of the components that act on it; the package
+// documentation lists them. All transactions go through the coordinator.
 type Broker struct {
 	memory
 	co        *coordinator
@@ -48,8 +47,8 @@ type Broker struct {
 	readings  readings
 }
 
-// New returns a broker. The configuration must be valid: an error of
-// cfg.Validate is a broken invariant here.
+// New returns a broker. The configuration must be valid: New panics if
+// cfg.Validate returns an error.
 func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
@@ -69,8 +68,9 @@ func New(cfg Config) *Broker {
 	return b
 }
 
-// Step hands the broker one message. Answers that come too late, twice, or from
-// somebody who was not asked change nothing; what makes no sense is counted.
+// Step hands the broker one message. An answer that comes late, twice, or from a
+// sender that was not asked changes nothing. A message that makes no sense is
+// counted; see Stray.
 func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now = now
 	if b.lives.ended() {
@@ -125,14 +125,15 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	}
 }
 
-// Early is how often a site has said that a leg's work runs, or is over, before
-// its window began.
+// Early counts the reports from sites that a leg's work was running, or over,
+// before its window began: a sign that two clocks disagree.
 func (b *Broker) Early() uint64 { return b.early }
 
-// Stray is how many messages have come that made no sense.
+// Stray counts the messages that made no sense.
 func (b *Broker) Stray() uint64 { return b.stray }
 
-// alarm takes an alarm that is not the coordinator's.
+// alarm handles an alarm that is not the coordinator's, and reports false if m is
+// no such alarm.
 func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case cycleDue:
@@ -157,33 +158,33 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	return true
 }
 
-// The alarms other than those of retries. Each carries what it is for, and is
-// ignored once that has passed.
+// The alarms other than those of retries. Each says what it was set for, and is
+// ignored once the broker has moved on from that.
 type (
-	// cycleDue fires the cycle of an instant.
+	// cycleDue opens the cycle due at an instant.
 	cycleDue struct{ At bourse.Time }
 	// answersDue ends the wait for offers or quotes.
 	answersDue struct {
 		Cycle uint64
 		Phase phase
 	}
-	// tryDue gives up a transaction that is still in that state.
+	// tryDue gives up a transaction that is still in State.
 	tryDue struct {
 		Tx    bourse.TxID
 		State bourse.TxState
 	}
-	// capDue tries the same alternative again.
+	// capDue tries an entry's alternative again.
 	capDue struct {
 		Cycle uint64
 		Entry int
 		Tries int
 	}
-	// listDue asks a site again for its legs.
+	// listDue asks a site again to list its legs.
 	listDue struct {
 		Site agents.ID
 		Wait bourse.Duration
 	}
-	// forgetDue drops what is long over.
+	// forgetDue drops jobs and transactions that ended long ago.
 	forgetDue struct{}
 )
 

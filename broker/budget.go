@@ -9,29 +9,29 @@ import (
 	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
-// The VO's budget is for a time: until Config.BudgetUntil, or for one of its periods
-// after the other, each of which adds the budget again to what is left. Operators pay
-// in more. All of it is on record; how a budget lasts for its time, pacing.go says.
+// The VO's budget may be for a certain time: until Config.BudgetUntil, or for a series of
+// periods, each of which adds the budget again to what is left. Operators can pay in
+// more. All of that is on record. pacing.go makes the budget last for its time.
 //
 
-// budget is the time of the VO's money that is under way.
+// budget is the current period of the VO's money.
 type budget struct {
 	opened bool
-	first  bourse.Time // when the first one began
-	period int64       // which one, from 0
+	first  bourse.Time // when the first period began
+	period int64       // its number, from 0
 	from   bourse.Time
 	until  bourse.Time
-	had    bourse.Credits // that the account had for it at its beginning, and deposits since
-	borne  bourse.Credits // by the overdraft, at its beginning
+	had    bourse.Credits // what the account had when the period began, and deposits since
+	borne  bourse.Credits // the overdraft when the period began
 
 	deposits []bourse.Deposited // the latest, in order
 }
 
-// maxDeposits bounds the deposits that are known by their keys: of one that comes
-// again, after so many others, a second payment is made.
+// maxDeposits bounds the deposits whose keys are remembered. A deposit that is repeated
+// after that many others is paid in twice.
 const maxDeposits = 1000
 
-// image is what of it an image keeps, and load reads that.
+// image is what an image keeps of the budget; load reads it back.
 func (x *budget) image() bourse.BudgetMemory {
 	return bourse.BudgetMemory{First: x.first, Opened: x.opened, Period: x.period, From: x.from, Until: x.until,
 		Had: x.had, Borne: x.borne, Deposits: slices.Clone(x.deposits)}
@@ -41,8 +41,8 @@ func (x *budget) load(m bourse.BudgetMemory) {
 	*x = budget{m.Opened, m.First, m.Period, m.From, m.Until, m.Had, m.Borne, slices.Clone(m.Deposits)}
 }
 
-// timed reports whether the VO's budget is for a time. One that is not renewed is
-// so only where that time matters.
+// timed reports whether the VO's budget is for a certain time. For a budget without
+// periods that matters only if the broker minimises value.
 func (c *Config) timed() bool {
 	return c.BudgetPeriod > 0 || (c.BudgetUntil > 0 || c.BudgetEnd > 0) && c.byValue()
 }
@@ -50,7 +50,7 @@ func (c *Config) timed() bool {
 // byValue reports whether the jobs of a batch are placed by their value.
 func (c *Config) byValue() bool { return c.Minimize == bourse.GoalValue && !c.oneByOne() }
 
-// lasts is when the last time of a budget ends whose first began at an instant.
+// lasts is when a budget's last period ends, if its first began at an instant, or Never.
 func (c *Config) lasts(first bourse.Time) bourse.Time {
 	switch {
 	case c.BudgetEnd > 0:
@@ -61,15 +61,15 @@ func (c *Config) lasts(first bourse.Time) bourse.Time {
 	return bourse.Never
 }
 
-// budgetDue is the alarm at the end of a time.
+// budgetDue is the alarm at the end of a period.
 type budgetDue struct{ At bourse.Time }
 
 // Kind names the alarm.
 func (budgetDue) Kind() string { return "BudgetDue" }
 
-// openBudget begins the time of the budget that an instant is in, where there is one
-// and it is not under way, and sets the alarm of the next. Of periods that nobody was
-// there for, each adds what it should have.
+// openBudget begins the budget period that contains now, unless it has begun already or
+// there is none, and sets the alarm for the next. Periods missed while the broker was
+// down each add the budget too.
 func (b *Broker) openBudget(now bourse.Time, out *agents.Outbox) {
 	c, x := &b.cfg, &b.budget
 	if !c.timed() {
@@ -105,7 +105,7 @@ func (b *Broker) budgetDue(now bourse.Time, m budgetDue, out *agents.Outbox) {
 	}
 }
 
-// open takes a time on record.
+// open applies the begin of a period, or a new end of the current one.
 func (x *budget) open(now bourse.Time, f bourse.BudgetOpened, to *accounts.Accounts) {
 	switch {
 	case !x.opened:
@@ -122,7 +122,7 @@ func (x *budget) open(now bourse.Time, f bourse.BudgetOpened, to *accounts.Accou
 	x.had, x.borne = to.Available(), to.Overdrawn()
 }
 
-// deposit pays in what an operator says.
+// deposit handles an operator's deposit.
 func (op *operator) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox) {
 	if !strings.HasPrefix(string(from), "operator:") {
 		op.stray++
@@ -135,7 +135,8 @@ func (op *operator) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox
 	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
 }
 
-// refusesDeposit says why a deposit is refused, or that it is one that was made.
+// refusesDeposit says why a deposit is refused. again reports that one with this key was
+// already made.
 func (op *operator) refusesDeposit(m agents.Deposit) (why bourse.Reason, again bool) {
 	if i := slices.IndexFunc(op.budget.deposits, func(d bourse.Deposited) bool { return d.Key == m.Key }); i >= 0 {
 		if d := &op.budget.deposits[i]; d.Credits != m.Credits {
@@ -157,7 +158,7 @@ func (op *operator) refusesDeposit(m agents.Deposit) (why bourse.Reason, again b
 	return bourse.Reason{}, false
 }
 
-// deposit takes one on record.
+// deposit applies a deposit.
 func (x *budget) deposit(f bourse.Deposited, to *accounts.Accounts) {
 	to.PayIn(f.Credits)
 	x.had += f.Credits

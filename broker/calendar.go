@@ -5,7 +5,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// firstCycle is the first instant from now on at which a cycle fires.
+// firstCycle is the first instant, now or later, at which a cycle fires.
 func (c *Config) firstCycle(now bourse.Time) bourse.Time {
 	since := now.Sub(bourse.Time(c.Phase)) % c.Cycle
 	switch {
@@ -23,8 +23,8 @@ func (sch *scheduler) startCycles(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(sch.next, cycleDue{sch.next})
 }
 
-// cycleDue calls every job that waits or, of users who have some that are due from
-// before, the fresh ones.
+// cycleDue makes every waiting job due. Of users who still have jobs due from before, it
+// calls only the fresh ones.
 func (sch *scheduler) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 	if m.At != sch.next {
 		return
@@ -38,11 +38,11 @@ func (sch *scheduler) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) 
 	sch.follow = max(sch.follow, sch.cfg.rounds())
 }
 
-// atLeast has so many cycles follow one another, if there are jobs for them.
+// atLeast allows at least that many cycles to follow one another, if jobs are due.
 func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles) }
 
-// wake opens cycles as long as jobs are due, MaxCycles are not reached and none
-// is under way. It is the last thing of every step.
+// wake opens cycles while jobs are due, more cycles may follow, and none is running. It
+// ends every step.
 func (sch *scheduler) wake(now bourse.Time, out *agents.Outbox) {
 	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
 		if !sch.asking.inTurn() && (sch.stale || sch.peers.listening()) {

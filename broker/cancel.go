@@ -7,9 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// jobCancel gives a job up as its user wishes, wherever it stands. Its legs are
-// confirmed, where they are not yet, and released for what the schedules give
-// back; the answer comes when they all are, with the sum. Row B27.
+// jobCancel gives a job up at its user's request, whatever its state. Its legs are confirmed
+// if they are not yet, and released for the refund that the schedules allow. The answer
+// comes when all are released, with the total refund. Row B27.
 func (in *intake) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
 	j := in.names[m.Job]
 	no := bourse.Reason{}
@@ -39,10 +39,10 @@ func (in *intake) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel,
 	}
 }
 
-// maxAskers bounds those who wait for the answer to a cancellation.
+// maxAskers bounds how many may wait for the answer to one cancellation.
 const maxAskers = 8
 
-// withdraw records the user's wish, or why the job has become useless, and undoes
+// withdraw records that a job is given up, by its user or for the reason why, and undoes
 // what was done for it.
 func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
 	in.record(bourse.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
@@ -68,8 +68,8 @@ func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agen
 	}
 }
 
-// heard remembers who waits for the answer to a job's cancellation, or reports that
-// there is no room.
+// heard adds an asker to those waiting for the answer to a job's cancellation. It reports
+// false if there are too many.
 func (j *job) heard(from agents.ID) bool {
 	if j.askers == nil {
 		j.own().askers = new([]agents.ID)
@@ -85,8 +85,8 @@ func (j *job) heard(from agents.ID) bool {
 	return true
 }
 
-// answerCancel tells those who have asked for it that a job is given up, once
-// nothing of it holds anything.
+// answerCancel tells those who asked that a job is given up, once none of its legs holds
+// anything.
 func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 	if j.askers == nil || j.state != bourse.JobWithdrawn {
 		return

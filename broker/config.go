@@ -15,86 +15,86 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// Config is what a VO decides about its broker. Defaults gives a usable one but
-// for Sites and Budget.
+// Config is what a VO decides about its broker. Defaults returns one that only lacks
+// Sites and Budget.
 type Config struct {
 	Name   string
-	Sites  []agents.ID    // "site:NAME"; taken in the order of their names
-	Budget bourse.Credits // of the VO, for each of its periods
-	// BudgetUntil is for how long the budget is to last, from the broker's first start
-	// on, or BudgetEnd until when; 0: neither matters. With BudgetPeriod, that is
-	// when the last of its periods ends.
+	Sites  []agents.ID    // "site:NAME"; used in order of name
+	Budget bourse.Credits // of the VO, for each budget period
+	// BudgetUntil is how long the budget must last, counted from the broker's first
+	// start; BudgetEnd is the instant until which it must last. At most one is set;
+	// both 0: no matter. With BudgetPeriod, it is when the last period ends.
 	BudgetUntil  bourse.Duration
 	BudgetEnd    bourse.Time
-	BudgetPeriod bourse.Duration           // so often the budget is added again, what is left stays; 0: it is not
-	Quotas       map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of their own
-	Users        map[string]UserTerms      // what differs for single users
-	Holders      []bourse.Holder           // tenants, who is in them, and further terms
-	TermsStay    bool                      // what is on record of users and tenants counts more than this configuration
+	BudgetPeriod bourse.Duration           // how often Budget is added again, on top of what is left; 0: never
+	Quotas       map[string]bourse.Credits // what a user may spend over the broker's life; no entry: no such bound
+	Users        map[string]UserTerms      // terms that differ for single users
+	Holders      []bourse.Holder           // tenants, their members, and further terms, in order
+	TermsStay    bool                      // terms on record take precedence over this configuration
 
-	Cycle   bourse.Duration // a cycle fires at every multiple of it,
-	Phase   bourse.Duration // plus this; see Phase
-	Horizon bourse.Duration // how far ahead windows are looked for
-	Lead    bourse.Duration // no window starts sooner after now; 0 only without latency
+	Cycle   bourse.Duration // a cycle fires at every multiple of Cycle, plus Phase
+	Phase   bourse.Duration // below Cycle; see the function Phase
+	Horizon bourse.Duration // how far ahead windows are searched for
+	Lead    bourse.Duration // the least time from now to a window's start; 0 only without latency
 
 	Algorithm   search.Algorithm
 	Weights     search.Weights // of Best, see search.Options
 	Minimize    bourse.Goal
-	Urgency     bourse.Urgency  // under GoalValue, of jobs that have none of their own
+	Urgency     bourse.Urgency  // under GoalValue, for jobs without one of their own
 	BudgetLimit bourse.Credits  // B* of each cycle; selection.Auto: the formula
 	TimeLimit   bourse.Duration // T* of each cycle; selection.Auto: the formula
-	// Patience is how long a job may wait for a better window under GoalValue: one
-	// that starts further ahead is not taken until the job has waited so long.
-	// Auto: eight cycles; 0: every job takes what there is.
+	// Patience is how long a job may wait for a better window under GoalValue: until
+	// it has waited that long, it takes no window that starts further ahead than
+	// that. Auto: eight cycles; 0: every job takes what there is.
 	Patience        bourse.Duration
 	MaxAlternatives int // per job and cycle
 
-	Strategy choice.Strategy // what is not a batch takes jobs one by one
+	Strategy choice.Strategy // all but choice.Batch take jobs one by one
 	Alpha    choice.Alpha    // of strategy alpha
 	Draws    uint64          // seed of strategy random, and of AcceptShifts
 
-	// AcceptShifts is how many of the offers to shift a job its users accept, at
-	// once, in thousandths, the others being declined; 0: users answer for
-	// themselves. For simulations.
+	// AcceptShifts is the share of offers to shift a job that are accepted at once, in
+	// thousandths; the others are declined at once. 0: users answer for themselves.
+	// For simulations.
 	AcceptShifts int
 
-	BatchSize  int // new jobs that start a cycle at once, and the most that one looks at
-	MaxCycles  int // cycles opened one after the other when one fires; see cycle
-	MaxQueue   int // jobs waiting; more are refused with QueueFull
-	MaxWaiting int // of one user; more are refused with QueueFull
-	MaxTries   int // transactions begun for one job in one cycle
-	MaxAsked   int // sites asked for offers in one cycle; 0: all. See asking.go
+	BatchSize  int // how many new jobs start a cycle at once, and the most that one cycle looks at
+	MaxCycles  int // how many cycles may follow one another when one fires; see cycle
+	MaxQueue   int // how many jobs may wait; more are refused with QueueFull
+	MaxWaiting int // how many of one user's jobs may wait; more are refused with QueueFull
+	MaxTries   int // how many transactions a cycle may begin for one job
+	MaxAsked   int // how many sites a cycle asks for offers; 0: all. See asking.go
 
 	Hold      bourse.Duration // how long a hold may last
 	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
-	OfferWait bourse.Duration // how long answers to requests for offers and quotes are waited for
-	LostAfter bourse.Duration // how long a site with a leg that is due may leave questions unanswered; 0: see limitOf, NeverLost: for ever
+	OfferWait bourse.Duration // how long to wait for answers to requests for offers and quotes
+	LostAfter bourse.Duration // how long a site with a leg that is due may be silent before it is lost; 0: see limitOf, NeverLost: for ever
 
-	// Lossless says that messages arrive in the instant in which they are sent, each
-	// once, as in a simulation of virtual time. No step of a transaction is said again
-	// then, and no answer to one has a limit: it comes within the instant.
+	// Lossless says that every message arrives exactly once, in the instant in which
+	// it is sent, as in a simulation in virtual time. The steps of a transaction are
+	// then never repeated, and waiting for an answer needs no limit.
 	Lossless bool
 
-	Nonce uint64 // of a life that its runtime draws none for
+	Nonce uint64 // for a life whose runtime draws none
 
-	// KeepJobs is how long a job is remembered after it is over; then its name is
+	// KeepJobs is how long a job is remembered after it is over. Then its name is
 	// free again. 0: for ever.
 	KeepJobs bourse.Duration
-	// Explain is how many bytes an hour the broker may spend on recording what
-	// its cycles saw and chose, so that each can be planned again; see input.go.
-	// Beyond that it records the figures only, without what was free. 0: none of
-	// it is recorded, nor that a leg has started.
+	// Explain is how many bytes an hour the broker may record about what its cycles
+	// saw and chose, so that each can be planned again; see input.go. Beyond that it
+	// records only the figures, not what was free. 0: it records none of that, nor
+	// that a leg has started.
 	Explain int
-	// Refusals is how many submissions of one user that were refused are recorded
-	// in an hour, and 50 times as many of all users; see refusals.go. 0: all.
+	// Refusals is how many refused submissions of one user are recorded in an hour;
+	// for all users together it is 50 times as many. See refusals.go. 0: all.
 	Refusals int
 }
 
-// defaultMaxWaiting bounds the waiting jobs of a user who has no other bound.
+// defaultMaxWaiting bounds the waiting jobs of a user without another bound.
 const defaultMaxWaiting = 100_000
 
-// Defaults returns the configuration of a broker of that name as documented for
-// scenario files; Sites and Budget are the caller's.
+// Defaults returns the configuration that scenario files document as default, for a
+// broker of that name. The caller must set Sites and Budget.
 func Defaults(name string) Config {
 	c := Config{
 		Name:    name,
@@ -123,10 +123,10 @@ func Defaults(name string) Config {
 	return c
 }
 
-// ServiceDefaults returns Defaults with the bounds that a process needs which
-// serves for years: jobs are forgotten 7 days after they are over, at most 64 MB
-// of detail and 100 refused submissions of a user are recorded in an hour, and no
-// user has more than 10,000 jobs waiting; and no job waits for a better window than there is.
+// ServiceDefaults returns Defaults with the bounds needed by a process that serves for
+// years. Jobs are forgotten 7 days after they are over. At most 64 MB of detail an hour
+// and 100 refused submissions of a user an hour are recorded. No user may have more than
+// 10,000 waiting jobs, and no job waits for a better window.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
 	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*bourse.Day, 64<<20, 100, 10_000
@@ -134,16 +134,17 @@ func ServiceDefaults(name string) Config {
 	return c
 }
 
-// Phase is the offset of a broker's cycles, so that equal cycles do not always
-// favour the same broker: the 64-bit FNV-1a hash of its name modulo the cycle.
+// Phase is the offset of a broker's cycles: the 64-bit FNV-1a hash of its name, modulo
+// the cycle, which must not be 0. It keeps brokers with equal cycles from firing
+// together, which would always favour the same one.
 func Phase(name string, cycle bourse.Duration) bourse.Duration {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return bourse.Duration(h.Sum64() % uint64(cycle))
 }
 
-// Validate returns an error that names the first field that cannot be used and
-// what would be right.
+// Validate returns an error that names the first unusable field and the range it must
+// be in, or nil.
 func (c *Config) Validate() error {
 	for _, d := range []struct {
 		key   string
@@ -210,8 +211,8 @@ const MinBudgetPeriod = bourse.Minute
 // UserTerms is what an operator grants a user.
 type UserTerms struct {
 	Share      int // jobs taken each time the user is served, 1..MaxShare; 0: 1
-	Priority   int // users with a higher one come first, in every batch
-	MaxWaiting int // 0: that of the Config
+	Priority   int // users with a higher one come first in every batch
+	MaxWaiting int // 0: Config.MaxWaiting
 }
 
 // MaxShare bounds the share of a user.
@@ -251,27 +252,28 @@ func (c *Config) checkSites() error {
 	return nil
 }
 
-// sitePrefix begins the address of every site agent, and the name of the
-// account that the site is paid on.
+// sitePrefix begins the address of every site agent, and the name of the account into
+// which the site is paid.
 const sitePrefix = "site:"
 
 // siteName is the name of the site at an address.
 func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), sitePrefix) }
 
-// NeverLost as LostAfter: only an operator's word makes a site a lost one.
+// NeverLost, as LostAfter, means that only an operator can declare a site lost.
 const NeverLost bourse.Duration = -1
 
-// minLostAfter is the least silence that can be told from a slow answer.
+// minLostAfter is the shortest silence that can be told from a slow answer.
 const minLostAfter = 2 * bourse.Second
 
-// patience is how long the broker waits for answers under a limit that the site
-// counts from its first receipt: max(0.8 x limit - 2 s, 0.5 x limit) from the
-// first send, so that it never decides on a leg that may have gone.
+// patience is how long the broker waits, from its first send, for answers whose locks
+// last for limit: max(0.8 x limit - 2 s, 0.5 x limit). The site counts the limit from
+// when it first receives the request, so the broker never commits a leg whose lock may
+// have expired.
 func patience(limit bourse.Duration) bourse.Duration {
 	return max(limit*8/10-2*bourse.Second, limit/2)
 }
 
-// Auto as Patience: eight cycles.
+// Auto, as Patience, means eight cycles.
 const Auto bourse.Duration = -1
 
 // waits is how long a job may wait for a better window.
@@ -293,8 +295,8 @@ func (c *Config) batch() int {
 	return c.BatchSize
 }
 
-// rounds is how many cycles may follow one another when one fires: as many as
-// look at MaxCycles x BatchSize jobs.
+// rounds is how many cycles may follow one another when one fires: enough to look at
+// MaxCycles x BatchSize jobs.
 func (c *Config) rounds() int {
 	if c.oneByOne() {
 		return c.MaxCycles * c.BatchSize

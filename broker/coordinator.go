@@ -6,11 +6,12 @@ import (
 	"github.com/bourse-grid/bourse/agents/retry"
 )
 
-// coordinator carries out the transactions of a broker, by the rows of
-// docs/TRANSACTION.md: it opens one, holds, decides, and sees that every site hears of
-// the decision and every leg comes to its end. It knows neither cycles nor why
-// somebody wants a window. Its parts each see to one thing that sites or lives do to
-// that; they share what is on record and speak to sites by the coordinator alone.
+// coordinator carries out the broker's transactions by the rows of
+// docs/TRANSACTION.md. It opens a transaction, holds its legs and decides; then it
+// makes sure that every site hears the decision and every leg comes to its end. It
+// knows nothing of cycles, or of why a window is wanted. Each of its parts handles one
+// way in which a restart or a site disturbs that. The parts share the memory, and send
+// to sites only through the coordinator.
 type coordinator struct {
 	*memory
 	listener listener
@@ -21,14 +22,15 @@ type coordinator struct {
 	retries  retry.List[owed]
 }
 
-// recovery brings a life that is not the first up to what its sites carry: it has
-// them list their legs, decides afresh, and adopts what there is no record of.
+// recovery reconciles a restarted broker with the legs its sites carry. It has the
+// sites list their legs, decides open transactions, and adopts legs that it has no
+// record of.
 type recovery struct {
 	*memory
 	co *coordinator
 }
 
-// amnesia finds that a site's memory is of the past, and tells it again what it has
+// amnesia notices when a site has lost recent memory, and tells it again what it has
 // forgotten.
 type amnesia struct {
 	*memory
@@ -37,22 +39,23 @@ type amnesia struct {
 	probeSeq uint64
 }
 
-// losses goes on without sites that are lost, and settles what they claim when they
-// are back.
+// losses lets the broker go on without sites declared lost, and settles what they
+// claim when they return.
 type losses struct {
 	*memory
 	co *coordinator
 }
 
-// watcher asks after legs of which something should have been heard, or should be
-// heard while another one can still be found.
+// watcher asks after a leg when its site should have reported on it, or must do so
+// soon enough that a replacement can still be found.
 type watcher struct {
 	*memory
 	co      *coordinator
 	watches watches
 }
 
-// newCoordinator is one that tells a listener, by what is remembered.
+// newCoordinator returns a coordinator that works on mem and tells a listener what it
+// decides.
 func newCoordinator(mem *memory, to listener) *coordinator {
 	co := &coordinator{memory: mem, listener: to}
 	co.recovery = recovery{memory: mem, co: co}
@@ -62,10 +65,10 @@ func newCoordinator(mem *memory, to listener) *coordinator {
 	return co
 }
 
-// step takes what operators and sites say of transactions and of the sites themselves,
-// and the coordinator's own alarms. It reports false if it is nothing of the kind.
+// step handles what operators and sites say about transactions and about sites, and
+// the coordinator's own alarms. It reports false for any other message.
 func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
-	defer co.watcher.arm(out) // a decision is never made elsewhere
+	defer co.watcher.arm(out) // every decision is made in here
 	switch m := m.(type) {
 	case agents.SiteLost:
 		co.losses.siteLost(now, from, m, out)
@@ -95,13 +98,15 @@ func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, o
 	return true
 }
 
-// begin is the beginning of a life, which may not be the first.
+// begin begins a life; again says that it is not the first.
 func (co *coordinator) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	co.recovery.begin(now, again, out)
 }
 
-// member has a site that joins, and was not known to an earlier life or may be back, list
-// its legs. It goes on without one that leaves before it has: that may have been the last.
+// member handles a site that joins or leaves. One that joins is asked to list its legs
+// if this life is not the first and has not met it, or if it has yet to list them. If
+// one leaves before it has listed them, the coordinator goes on without it: it may have
+// been the last to be waited for.
 func (co *coordinator) member(now bourse.Time, p *peer, met bool, out *agents.Outbox) {
 	switch {
 	case !p.member && !p.listed:
@@ -115,18 +120,18 @@ func (co *coordinator) member(now bourse.Time, p *peer, met bool, out *agents.Ou
 	}
 }
 
-// hear notes that a site has said something.
+// hear notes that a site has sent something.
 func (co *coordinator) hear(now bourse.Time, p *peer, out *agents.Outbox) {
 	co.watcher.hear(now, p, out)
 }
 
-// stamped takes the stamp of what a site that has listed its legs says. It reports
-// false if that is older than what is known of the site.
+// stamped takes the stamp of a message from a site that has listed its legs. It
+// reports false if the message is older than what is already known of the site.
 func (co *coordinator) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	return co.amnesia.stamped(now, p, s, out)
 }
 
-// probed takes the answer to a request for offers that was made for its stamp.
+// probed takes the answer to a request for offers that was sent only to get a stamp.
 func (co *coordinator) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	co.amnesia.probed(now, from, m, out)
 }
@@ -134,5 +139,5 @@ func (co *coordinator) probed(now bourse.Time, from agents.ID, m agents.Offers, 
 // mayBuy reports whether this life may begin transactions.
 func (co *coordinator) mayBuy(now bourse.Time) bool { return !co.recovery.unsure(now) }
 
-// done reports whether nothing of a transaction is waited for any more.
+// done reports whether nothing more is expected of a transaction.
 func (co *coordinator) done(now bourse.Time, t *transaction) bool { return co.losses.done(now, t) }

@@ -8,72 +8,74 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// scheduler places jobs, one cycle after the other.
+// scheduler places jobs, in one cycle after another.
 type scheduler struct {
 	*memory
 	limits  limits
 	co      *coordinator
 	errands *errands
 	asking  *asking
-	sites   []agents.ID         // that the cycle under way asks, in order of name, the canonical order
+	sites   []agents.ID         // asked by the current cycle, in order of name, the canonical order
 	index   map[agents.ID]int32 // into sites
 	cycle   cycle
 	planner planning.Planner
 	next    bourse.Time // when the next cycle fires
-	follow  int         // cycles that may still be opened before
-	detail  detail      // what was recorded of cycles lately
+	follow  int         // how many more cycles may open before next
+	detail  detail      // what was recorded about recent cycles
 }
 
-// A cycle places a batch of jobs. Its phases stand below in their order:
+// A cycle places a batch of jobs, in these phases:
 //
-//  1. batch: the due jobs, at most BatchSize, in serving order: users round
-//     robin, the jobs of each by priority, see queue.take
-//  2. offers: one request to each site, or to MaxAsked of them; an alarm ends the
-//     wait, which is not for those that were silent the last time
-//  3. search: alternatives for each job on what can be reserved at all
-//  4. quotes: one request to each site for all legs that are not clear; an
+//  1. batch: take the due jobs, at most BatchSize, in serving order: users round
+//     robin, each user's jobs by priority, see queue.take
+//  2. offers: send one request to each site, or to MaxAsked of them. An alarm ends
+//     the wait; sites that were silent the last time are not waited for
+//  3. search: find alternatives for each job in what could be reserved
+//  4. quotes: send each site one request for all legs whose price is not clear. An
 //     alarm ends the wait
-//  5. prices: drop what costs too much; who lost all, searches once more on
-//     what is clear
-//  6. selection: one alternative a job, under B*, T* and the accounts
-//  7. sets, by value only: one request to each site for the legs chosen whose prices
-//     depend on each other, in the order of phase 8; an alarm ends the wait. Then
-//     phases 5 and 6 once more with what was named
+//  5. prices: drop what costs too much; a job that lost every alternative is
+//     searched for once more among those with a clear price
+//  6. selection: choose one alternative a job, under B*, T* and the accounts
+//  7. sets, by value only: send each site one request for its chosen legs whose
+//     prices depend on each other, in the order of phase 8. An alarm ends the wait.
+//     Then repeat phases 5 and 6 with those quotes
 //  8. transactions: job by job in serving order, see placing.go and transaction.go
 //  9. close
 //
-// Phase 3 is planning.Plan, phases 5 and 6 are planning.Choose: functions of what the
-// cycle has before it, which Config.Explain puts on record. What the second choice
-// knows of accounts and jobs is what the first one did: who has gone since is passed
-// over in phase 8, as is what the accounts do not cover any more.
+// Phase 3 is planning.Plan; phases 5 and 6 are planning.Choose. They are functions of
+// the cycle's input, which Config.Explain records. The second choice sees the same
+// accounts and jobs as the first; phase 8 skips jobs withdrawn since, and windows that
+// the accounts no longer cover.
 //
-// Cycles fire at every multiple of Config.Cycle plus Config.Phase, and then every
-// job that waits is due; and at once when BatchSize jobs have come that no cycle
-// has looked at, and then those are due: one cycle after the other for as many
-// batches as they fill. A batch beyond BatchSize is cut, and what
-// is left follows in the next cycle, of the same instant where there is no
-// latency, up to MaxCycles. What is still due then stays so, and until all of a
-// user's has been looked at only fresh jobs of that user join: under a load that the
-// sites cannot carry a cycle's work is bounded, and nobody waits behind jobs that
-// never fit. There is one cycle at a time. With nothing due, none is opened and nothing is sent,
+// A cycle fires at every multiple of Config.Cycle plus Config.Phase; every waiting job
+// is then due. One also fires at once when BatchSize jobs have arrived that no cycle
+// has looked at. Only those are then due, in as many cycles as they fill batches.
+//
+// A batch is cut at BatchSize. The rest follows in the next cycle, at the same instant
+// where there is no latency, up to MaxCycles. Jobs left over after that stay due, and
+// until a cycle has looked at all of a user's due jobs, only that user's fresh jobs
+// join them. So a cycle's work is bounded even when the sites are overloaded, and
+// nobody waits behind jobs that never fit.
+//
+// Only one cycle runs at a time. With nothing due, none is opened and nothing is sent,
 // unless no site at all answers: see silent.go.
 //
-// A broker whose strategy is not a batch takes jobs one by one: each opens a cycle
-// of its own as it arrives. What finds no place waits for the next multiple of
-// Config.Cycle, and is then tried again by itself.
+// A broker whose strategy is not a batch takes jobs one by one: each arrival opens a
+// cycle of its own. A job that finds no place waits for the next multiple of
+// Config.Cycle, and is then tried again alone.
 type cycle struct {
 	phase   phase
 	number  uint64
-	opened  bourse.Time // when the offers were asked for
-	from    bourse.Time // no window starts before
-	horizon bourse.Time // no window ends after
+	opened  bourse.Time // when it asked for offers
+	from    bourse.Time // no window starts earlier
+	horizon bourse.Time // no window ends later
 	batch   []*job
-	entries []entry // one for each job that has not been given up in phase 1
+	entries []entry // one for each job that phase 1 has not given up
 	poll    poll
-	waits   []bool            // by site: its quotes are waited for
-	missing int               // sites whose answer to the present request is out
-	wanted  []planning.Wanted // by site: what it is asked for in the present request for quotes
-	named   [][]bourse.Quote  // by site: its answer to that
+	waits   []bool            // by site: its quotes are still awaited
+	missing int               // sites that have yet to answer the current request
+	wanted  []planning.Wanted // by site: what the current request for quotes asks for
+	named   [][]bourse.Quote  // by site: its answer
 
 	input   planning.Input // its jobs are the entries
 	draft   *planning.Draft
@@ -81,14 +83,14 @@ type cycle struct {
 	gone    []string // jobs withdrawn before the choice
 	outcome *planning.Outcome
 
-	try     *transaction    // under way
-	current int             // the entry that phase 8 tries
-	cost    bourse.Credits  // bound by committed windows
-	time    bourse.Duration // of committed windows
+	try     *transaction    // the current one
+	current int             // the entry that phase 8 is trying
+	cost    bourse.Credits  // of the windows committed so far
+	time    bourse.Duration // likewise
 	summary bourse.CycleClosed
 }
 
-// phase is what a cycle waits for.
+// phase is what a cycle is waiting for.
 type phase uint8
 
 const (
@@ -99,14 +101,14 @@ const (
 	committing        // the answers of a transaction
 )
 
-// idle reports whether no cycle is under way.
+// idle reports whether no cycle is running.
 func (sch *scheduler) idle() bool { return sch.cycle.phase == idle }
 
-// opened is when the last cycle was opened, and its number; 0: none was.
+// opened is when the last cycle was opened, and its number, or 0 if there was none.
 func (sch *scheduler) opened() (bourse.Time, uint64) { return sch.cycle.opened, sch.cycle.number }
 
-// answer is what a site has answered to the last request for offers; nil if it was
-// not asked.
+// answer is a site's answer to the last request for offers, or nil if it was not
+// asked.
 func (sch *scheduler) answer(id agents.ID) *planning.Site {
 	i := slices.Index(sch.cycle.poll.ids, id)
 	if i < 0 || sch.cycle.opened <= 0 {
@@ -121,7 +123,7 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.number, c.opened = sch.cycles+1, now
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
-	sch.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
+	sch.queue.call(false) // before every cycle, even of a series: new arrivals do not wait for the series to end
 	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.termsOf)
 	c.summary.Batch = len(c.batch)
 	c.entries = c.entries[:0]
@@ -164,7 +166,7 @@ func (sch *scheduler) askAllOffers(now bourse.Time, out *agents.Outbox) {
 	sch.askAgainLater(now, c.number, gathering, firstRepeat, out)
 }
 
-// offered takes one site's offers; the last one ends the wait.
+// offered takes one site's offers. The last awaited answer ends the wait.
 func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	if m.Refusal.Code == bourse.Fenced && sch.peers.get(from) != nil { // row B110
 		if m.Nonce == sch.lives.current().Nonce {
@@ -180,7 +182,7 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 		return
 	}
 	if p := sch.peers.get(from); p != nil && p.listed {
-		sch.co.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
+		sch.co.stamped(now, p, m.Stamp, out) // the result does not matter: an offer describes this moment anyway
 	}
 	if m.Cycle >= errandRef {
 		sch.errands.errandOffered(now, from, m, out)
@@ -203,10 +205,10 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 	}
 }
 
-// search is phase 3: alternatives for each job on what can be reserved at all.
+// search is phase 3: it finds alternatives for each job in what could be reserved.
 func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
-	c.from = now.Add(sch.cfg.Lead) // the wait may have lasted
+	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
 	c.input = sch.makeInput(now)
 	sch.recordSeen(now, out)
 	c.draft = sch.planner.Plan(&c.input)
@@ -224,8 +226,8 @@ func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// askQuotes is phase 4, and phase 7: one request to each site of which any legs are
-// wanted. It reports whether there is one.
+// askQuotes is phases 4 and 7: it asks each site with wanted legs for quotes. It
+// reports whether it has asked any site.
 func (sch *scheduler) askQuotes(now bourse.Time, p phase, wanted []planning.Wanted, out *agents.Outbox) bool {
 	c := &sch.cycle
 	c.phase, c.missing, c.wanted = p, 0, wanted
@@ -244,7 +246,7 @@ func (sch *scheduler) askQuotes(now bourse.Time, p phase, wanted []planning.Want
 	return c.missing > 0
 }
 
-// quoted takes one site's quotes; the last one ends the wait.
+// quoted takes one site's quotes. The last awaited answer ends the wait.
 func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
 	if p := sch.peers.get(from); p != nil && p.listed {
 		sch.co.stamped(now, p, m.Stamp, out)
@@ -262,7 +264,7 @@ func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, o
 	sch.goOn(now, out)
 }
 
-// goOn ends a wait for answers when none is missing.
+// goOn starts the next phase once no answer is missing.
 func (sch *scheduler) goOn(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	if c.missing > 0 {
@@ -276,7 +278,7 @@ func (sch *scheduler) goOn(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// answersDue ends a wait with those who answered.
+// answersDue stops waiting and goes on with the sites that have answered.
 func (sch *scheduler) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 	c := &sch.cycle
 	if m.Cycle != c.number || m.Phase != c.phase {
@@ -289,8 +291,8 @@ func (sch *scheduler) answersDue(now bourse.Time, m answersDue, out *agents.Outb
 	sch.goOn(now, out)
 }
 
-// goOnWithout ends the wait for one site, which has left: for this cycle, even if
-// it comes back before the others have answered.
+// goOnWithout stops waiting for a site that has left. This cycle goes on without it
+// even if it comes back before the others have answered.
 func (sch *scheduler) goOnWithout(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	c := &sch.cycle
 	site, asked := sch.index[id]
@@ -312,7 +314,8 @@ func (sch *scheduler) goOnWithout(now bourse.Time, id agents.ID, out *agents.Out
 	}
 }
 
-// choose is phases 5 and 6, one alternative a job, and phase 7 between its two times.
+// choose is phases 5 and 6: it chooses one alternative a job. Where prices depend on
+// each other it asks for quotes again (phase 7) and is then called a second time.
 func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	again := c.phase == quotingSets
@@ -329,7 +332,7 @@ func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
 	sch.carryOut(now, out)
 }
 
-// carryOut begins phase 8 with what is chosen.
+// carryOut begins phase 8 with the chosen alternatives.
 func (sch *scheduler) carryOut(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	o := c.outcome
@@ -344,7 +347,8 @@ func (sch *scheduler) carryOut(now bourse.Time, out *agents.Outbox) {
 	sch.proceed(now, out)
 }
 
-// proceed is phase 8: it begins the next transaction, or closes the cycle.
+// proceed is phase 8: it begins the next transaction, or closes the cycle if there
+// is none.
 func (sch *scheduler) proceed(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	for ; c.current < len(c.entries); c.current++ {
@@ -364,7 +368,7 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 		}
 	}
 	c.phase, c.try = idle, nil
-	clear(c.entries) // what was planned is of no use any more
+	clear(c.entries) // free the plans
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
 	c.wanted, c.named, c.gone = nil, nil, nil
 	if sch.cfg.byValue() {

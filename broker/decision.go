@@ -5,7 +5,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// commit decides for all legs.
+// commit decides COMMIT for all legs.
 func (co *coordinator) commit(now bourse.Time, t *transaction, out *agents.Outbox) {
 	co.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	co.tell(now, t, firstRepeat, out)
@@ -13,22 +13,23 @@ func (co *coordinator) commit(now bourse.Time, t *transaction, out *agents.Outbo
 	co.listener.decided(now, t, out)
 }
 
-// abort decides for no leg.
+// abort decides ABORT for all legs.
 func (co *coordinator) abort(now bourse.Time, t *transaction, r bourse.Reason, out *agents.Outbox) {
 	co.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: r}, out)
 	co.tell(now, t, firstRepeat, out)
 	co.listener.decided(now, t, out)
 }
 
-// The first wait for an answer; it doubles up to the last.
+// How long to wait before asking again: the first wait, doubled each time up to the
+// last.
 const (
 	firstRepeat = 500 * bourse.Millisecond
 	lastRepeat  = 5 * bourse.Second
 )
 
-// tell sends what a transaction's sites have not answered: the decision to those
-// that have not acknowledged it, Release of what is given up. Rows B21, B26,
-// B27, B31. A site that has not listed its legs to this life is not spoken to.
+// tell sends the decision to the sites that have not acknowledged it, and Release for
+// legs that are given up. Rows B21, B26, B27, B31. It sends nothing to a site that has
+// not listed its legs to this life.
 func (co *coordinator) tell(now bourse.Time, t *transaction, first bourse.Duration, out *agents.Outbox) {
 	co.sayDecision(t, out)
 	if !t.atRest() {
@@ -59,13 +60,14 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 	}
 }
 
-// repeatLater begins a chain of repeats, in place of the one before.
+// repeatLater starts repeating to the transaction's sites, in place of any earlier
+// series of repeats.
 func (co *coordinator) repeatLater(now bourse.Time, t *transaction, first bourse.Duration, out *agents.Outbox) {
 	co.sayLater(now, owed{what: theSteps, tx: t.id}, first, out)
 }
 
-// repeat says again what a transaction's sites have not answered, and reports
-// whether anything is still to be.
+// repeat sends again whatever a transaction's sites have not answered, and reports
+// whether anything is still unanswered.
 func (co *coordinator) repeat(now bourse.Time, t *transaction, out *agents.Outbox) bool {
 	switch {
 	case t == nil || !t.resolved:

@@ -9,20 +9,20 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// directory is the sites that a broker knows.
+// directory holds the sites that a broker knows.
 type directory struct {
 	byID map[agents.ID]*peer
 	ids  []agents.ID // in order of name
-	word bourse.Time // when gossip last named one, in this life; 0: it has not
+	word bourse.Time // when gossip last named a new site, in this life; 0: never
 }
 
-// get is the site of that address, nil if it is not known.
+// get is the site of that address, or nil if it is not known.
 func (d *directory) get(id agents.ID) *peer { return d.byID[id] }
 
-// named is the site of that name, nil if it is not known.
+// named is the site of that name, or nil if it is not known.
 func (d *directory) named(site string) *peer { return d.byID[siteID(site)] }
 
-// ensure is the site of that address: a new one if it was not known.
+// ensure is the site of that address, which is added if it was not known.
 func (d *directory) ensure(now bourse.Time, id agents.ID) *peer {
 	p := d.byID[id]
 	if p == nil {
@@ -37,7 +37,7 @@ func (d *directory) ensure(now bourse.Time, id agents.ID) *peer {
 	return p
 }
 
-// size is how many there are.
+// size is the number of known sites.
 func (d *directory) size() int { return len(d.ids) }
 
 // all are the sites in order of name.
@@ -51,12 +51,12 @@ func (d *directory) all() iter.Seq[*peer] {
 	}
 }
 
-// some reports whether the condition holds for one of the sites.
+// some reports whether the condition holds for any site.
 func (d *directory) some(such func(*peer) bool) bool {
 	return slices.ContainsFunc(d.ids, func(id agents.ID) bool { return such(d.byID[id]) })
 }
 
-// usable appends the addresses of those that are asked for anything new.
+// usable appends to list the addresses of the sites that may be asked for anything new.
 func (d *directory) usable(list []agents.ID) []agents.ID {
 	for p := range d.all() {
 		if p.usable() {
@@ -66,24 +66,24 @@ func (d *directory) usable(list []agents.ID) []agents.ID {
 	return list
 }
 
-// listening reports whether this life still waits for a member to list its legs.
-// A lost one is not waited for.
+// listening reports whether this life is still waiting for a member to list its legs. It
+// does not wait for lost sites.
 func (d *directory) listening() bool {
 	return d.some(func(p *peer) bool { return p.member && !p.listed && p.lost == nil })
 }
 
-// settling is how long after gossip has named a site others may still follow: a
-// federation of a thousand that comes up at once, and a broker that comes to one,
-// has found all its members within 20 s.
+// settling is how long after gossip has named a site others may still follow. In a
+// federation of a thousand sites that starts at once, or that a broker joins, all members
+// are found within 20 s.
 const settling = 30 * bourse.Second
 
 // hear notes that gossip names a site.
 func (d *directory) hear(now bourse.Time) { d.word = now }
 
-// settled reports whether gossip has named all sites, as far as can be known.
+// settled reports whether gossip has probably named all sites.
 func (d *directory) settled(now bourse.Time) bool { return d.word == 0 || now >= d.word.Add(settling) }
 
-// serves reports whether a site is asked for anything new.
+// serves reports whether a site may be asked for anything new.
 func (d *directory) serves(site string) bool {
 	p := d.named(site)
 	return p != nil && p.usable()
@@ -95,11 +95,11 @@ func (d *directory) isLost(site string) bool {
 	return p != nil && p.lost != nil
 }
 
-// room reports whether an address may be added: there are not too many, and none
-// differs from it in the case of its letters only.
+// room reports whether an address may be added: there are not too many sites, and no known
+// address differs from it only in the case of its letters.
 func (d *directory) room(id agents.ID) bool {
 	return len(d.ids) < maxSites && !slices.ContainsFunc(d.ids, func(known agents.ID) bool { return strings.EqualFold(string(known), string(id)) })
 }
 
-// maxSites bounds the sites that a broker knows: gossip names them.
+// maxSites bounds the sites that a broker knows, because gossip can name any.
 const maxSites = 16_384

@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// How a leg ends, as its site tells it. What a leg has cost is posted once, at
-// the acknowledged Confirm; what comes back is posted once, with its end.
+// How legs end, as their sites report it. A leg's price is posted once, when Confirm is
+// acknowledged; its refund is posted once, with its end.
 
 // closed notes that a site has acknowledged the decision. Rows B20, B30.
 func (co *coordinator) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
@@ -36,8 +36,8 @@ func decided(commit bool) bourse.TxState {
 	return bourse.TxAborted
 }
 
-// confirmed takes the acknowledgement of a Confirm, and what the site gives back
-// of the leg that this one replaces. Rows B20, B28.
+// confirmed takes the acknowledgement of a Confirm, and the site's refund for the leg
+// that this one replaces. Rows B20, B28.
 func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.Confirmed, out *agents.Outbox) {
 	co.closed(now, t, l, m.Leg, true, out)
 	co.listener.effective(t, bourse.Reason{}, out)
@@ -50,11 +50,10 @@ func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m ag
 	co.tellReplaced(now, t, out) // what was not given back by that is released
 }
 
-// started notes that a leg's work runs. No decision follows from it that a
-// restart would not come to again, so it is a fact only for those who look. Row
-// B24.
+// started notes that a leg's work is running. No decision depends on it that a restart
+// would not reach again, so it is recorded only for readers of the facts. Row B24.
 //
-// What is said to run before its window begins is not believed. Row B100.
+// A report that work is running before its window begins is not believed. Row B100.
 func (co *coordinator) started(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case t.state != bourse.TxCommitted || l.state != bourse.Confirmed:
@@ -67,10 +66,10 @@ func (co *coordinator) started(now bourse.Time, t *transaction, i int, out *agen
 	}
 }
 
-// settled notes that a leg's work has ended. More than was bound is never paid.
-// Row B25. Work that is over before its window began has not run with the rest of
-// it, and its nodes are given back: nothing is paid for it, and it is lost to its
-// window. Row B101.
+// settled notes that a leg's work has ended. It never pays more than the bound price. Row
+// B25. Work that is over before its window began cannot have run together with the other
+// legs, and its nodes are gone: the leg is lost to its window and nothing is paid for
+// it. Row B101.
 func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agents.Settled, out *agents.Outbox) {
 	if t.state != bourse.TxCommitted || l.state.Terminal() {
 		return
@@ -92,9 +91,9 @@ func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agen
 	co.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
 }
 
-// doubted reports whether a site's word that a leg is over stays unanswered, to be
-// said again: by this clock its window has not begun, and by those of more sites
-// than not it is this clock that is wrong. Row B102.
+// doubted reports whether a site's report that a leg is over must stay unanswered, so
+// that the site repeats it: by this broker's clock the window has not begun, but most
+// sites' clocks suggest that it is this clock that is wrong. Row B102.
 func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
 	if _, ok := m.(agents.Settled); !ok || t.state != bourse.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
 		return false
@@ -115,7 +114,7 @@ func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agen
 	return true
 }
 
-// degraded takes a leg that its site cannot serve. Rows B8, B23, B33.
+// degraded handles a leg that its site cannot serve any more. Rows B8, B23, B33.
 func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.Degraded, out *agents.Outbox) {
 	why := m.Reason
 	if !why.Refused() {
@@ -124,13 +123,13 @@ func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m age
 	co.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
 }
 
-// heuristic takes a leg that its site released in doubt. Rows B8, B22, B33.
+// heuristic handles a leg that its site released in doubt. Rows B8, B22, B33.
 func (co *coordinator) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.Heuristic, out *agents.Outbox) {
 	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(bourse.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
 }
 
-// gone takes a leg that its site does not have any more. Before the decision
-// that decides ABORT (I15).
+// gone handles a leg that its site no longer has. If the transaction is undecided, that
+// decides ABORT (I15).
 func (co *coordinator) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	if t.open() {
 		co.abort(now, t, why, out)
@@ -143,8 +142,8 @@ func (co *coordinator) gone(now bourse.Time, t *transaction, l *txLeg, i int, re
 	}
 }
 
-// lose books a committed leg that is gone, and sees to what is left of its
-// window. Rows B22, B23.
+// lose books a committed leg that is gone, and deals with the rest of its window. Rows
+// B22, B23.
 func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if l.state.Terminal() {
@@ -162,12 +161,12 @@ func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, pena
 		co.listener.lost(now, t.job, out)
 		return
 	}
-	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, and we had not heard
+	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, though the broker had not heard
 	co.end(now, t, i, bourse.Lost, refund, penalty, why, out)
 }
 
-// end books the end of a leg that was paid for: a refund of no more than its
-// price, and a penalty, once.
+// end books, once, the end of a leg that was paid for, with a refund of at most its price
+// and a penalty.
 func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.LegState, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if !l.charged || l.state.Terminal() {
@@ -186,7 +185,7 @@ func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.
 	}
 }
 
-// maxPenalty bounds what a site may add to a refund, in prices of the leg.
+// maxPenalty bounds what a site may add to a refund, as a multiple of the leg's price.
 const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.

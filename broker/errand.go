@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// errands are what is done for single jobs outside the cycles.
+// errands repairs and moves the windows of single jobs, outside the cycles.
 type errands struct {
 	*memory
 	limits    limits
@@ -20,15 +20,15 @@ type errands struct {
 	errandSeq uint64
 }
 
-// errand is what a broker does for one job outside the cycle: it stands in for a
-// leg that is gone, or moves a window that its user wants otherwise. It asks the
-// sites for offers of its own and begins transactions of its own. It is not
-// recorded: the next life begins one for what is still broken then.
+// errand is work for one job outside the cycles: a repair, which replaces a leg that is
+// gone, or a move, which gives the job the window its user now asks for. It asks sites
+// for offers and begins transactions of its own. It is not recorded: the next life
+// begins a new one for whatever is then still broken.
 type errand struct {
 	job  *job
-	ref  uint64 // of its requests for offers
-	try  *transaction
-	wait bool // for offers
+	ref  uint64       // of its requests for offers
+	try  *transaction // undecided; nil: none
+	wait bool         // for offers
 
 	// A repair: leg of tx is gone.
 	tx    *transaction
@@ -68,7 +68,7 @@ func (ers *errands) finish(e *errand) {
 	ers.list = slices.DeleteFunc(ers.list, func(x *errand) bool { return x == e })
 }
 
-// gather asks the members for offers until a horizon.
+// gather asks sites for offers up to a horizon.
 func (ers *errands) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
 	e.sites = ers.asking.sitesFor(now, e.job, ers.scheduler.terms())
 	e.poll = newPoll(e.sites)
@@ -111,7 +111,7 @@ func (ers *errands) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) 
 	}
 }
 
-// errandGathered goes on with the offers there are.
+// errandGathered goes on with the offers received.
 func (ers *errands) errandGathered(now bourse.Time, e *errand, out *agents.Outbox) {
 	e.wait = false
 	if e.tx == nil {
@@ -131,7 +131,7 @@ func (ers *errands) decided(now bourse.Time, t *transaction, out *agents.Outbox)
 	switch {
 	case e.tx == nil && t.state == bourse.TxCommitted:
 		ers.finish(e)
-		t.own().asker = e.asker // hears of it with the first Confirmed
+		t.own().asker = e.asker // is answered at the first Confirmed
 	case e.tx == nil:
 		ers.moved(now, e, t.reason, out)
 	case t.state == bourse.TxCommitted:

@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// record records a fact and applies it: the only way the lasting state changes.
+// record records a fact and applies it. The lasting state changes in no other way.
 func (mem *memory) record(f agents.Fact, out *agents.Outbox) {
 	out.Record(f)
 	mem.apply(f)
@@ -17,11 +17,11 @@ func (mem *memory) record(f agents.Fact, out *agents.Outbox) {
 func (mem *memory) Replay(at bourse.Time, f agents.Fact) {
 	mem.now = at
 	mem.apply(f)
-	mem.fallen = nil // it was told then, or is no news any more
+	mem.fallen = nil // the earlier life has recorded it
 }
 
-// apply brings the lasting state up to a fact. It sends nothing and depends on
-// nothing but the state, so that facts can be replayed.
+// apply applies a fact to the lasting state. It sends nothing and depends on nothing
+// but the state, so that facts can be replayed.
 func (mem *memory) apply(f agents.Fact) { tally{mem}.counted(f, func() { mem.applyFact(f) }) }
 
 func (mem *memory) applyFact(f agents.Fact) {
@@ -69,7 +69,7 @@ func (mem *memory) applyFact(f agents.Fact) {
 	}
 }
 
-// applyRare applies the facts of lives, membership and wishes.
+// applyRare applies the less frequent facts: lives, membership, wishes, terms, images.
 func (mem *memory) applyRare(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.LifeBegun:
@@ -143,7 +143,7 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 		mem.names[f.Job.Name] = j
 	}
 	mem.works += f.Job.Work.Size() - j.Work.Size()
-	if was := j.User; j.stub && was != f.Job.User { // what a site has listed was another's
+	if was := j.User; j.stub && was != f.Job.User { // the site had listed another user
 		tally{mem}.countJob(j, -1)
 		defer tally{mem}.countJob(j, 1)
 	}
@@ -152,13 +152,13 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 		j.own().asked = nil
 	}
 	mem.link(j)
-	if j.state == bourse.JobAbandoned || j.last == nil { // a leg of a stub may still run
+	if j.state == bourse.JobAbandoned || j.last == nil { // otherwise a leg of the former stub may still run
 		j.state = bourse.JobAbandoned
 		mem.become(j, bourse.JobWaiting)
 	}
 }
 
-// applyBegun opens a transaction and makes its limits pending.
+// applyBegun opens a transaction and reserves its limits on the accounts.
 func (mem *memory) applyBegun(f bourse.TxBegun) {
 	t := begun(f, mem.names[f.Job], &mem.texts)
 	for i := range t.legs {
@@ -173,7 +173,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	mem.queue.look(t.job)
 }
 
-// begun is a transaction as it begins.
+// begun makes the transaction that a TxBegun describes.
 func begun(f bourse.TxBegun, j *job, x *texts) *transaction {
 	t := &transaction{id: x.id(f.Tx), job: j, sites: make([]string, len(f.Sites)), number: f.Alternative, legs: make([]txLeg, len(f.Legs)), few: &none}
 	for i := range f.Sites {
@@ -198,8 +198,8 @@ func begun(f bourse.TxBegun, j *job, x *texts) *transaction {
 	return t
 }
 
-// applyPriced binds a leg's price and gives the rest of its limit back. Its site
-// is open to the user, then, whatever it has said before.
+// applyPriced binds a leg's price and frees the rest of its limit. It also lifts any bar:
+// the site evidently serves this user now.
 func (mem *memory) applyPriced(f bourse.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
 	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
@@ -211,8 +211,8 @@ func (mem *memory) applyPriced(f bourse.LegPriced) {
 	mem.accounts.Shrink(f.Leg, f.Fare.Total())
 }
 
-// applyDecided closes the question. ABORT frees the money at once: no site can
-// charge for a leg that was never committed.
+// applyDecided applies the decision. ABORT frees the money at once: no site can charge
+// for a leg that was never committed.
 func (mem *memory) applyDecided(f bourse.TxDecided) {
 	t := mem.txs.get(f.Tx)
 	j := t.job
@@ -276,7 +276,7 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 	}
 	t.job.drop(t)
 	gone := map[bourse.TxID]bool{t.id: true}
-	for _, o := range t.job.txs { // a repair of its legs is useless alone
+	for _, o := range t.job.txs { // repairs of its legs, and repairs of those, are useless alone
 		if gone[o.repairs.Tx] {
 			gone[o.id], o.givenUp = true, max(o.givenUp, bourse.GivenUpAsBroken)
 		}
@@ -284,8 +284,8 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 	mem.settle(t.job)
 }
 
-// applyClosed posts what an acknowledged COMMIT costs. A committed leg that its
-// site does not have is Lost and costs nothing.
+// applyClosed closes the question for one leg. An acknowledged COMMIT posts its price; a
+// committed leg that its site does not have is Lost and costs nothing.
 func (mem *memory) applyClosed(f bourse.LegClosed) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.closed = true
@@ -293,7 +293,7 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 	switch {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
-		if !l.priced { // what its site has named was above the limit
+		if !l.priced { // its site had named a price above the limit
 			mem.accounts.Shrink(f.Leg, f.Posted)
 		}
 		mem.accounts.Post(f.Leg)
@@ -308,10 +308,10 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 		}
 		switch {
 		case t.request == nil:
-		case len(t.legs) == 1 && !t.apart: // a move that came to nothing
+		case len(t.legs) == 1 && !t.apart: // a move that failed
 			t.job.drop(t)
 			t.apart = true
-			if mem.restore(t); len(t.job.txs) == 0 && !t.job.stub { // what it was to take the place of is gone
+			if mem.restore(t); len(t.job.txs) == 0 && !t.job.stub { // the window it was to replace is gone
 				t.job.because(f.Reason)
 				mem.fallen = append(mem.fallen, t.job)
 			}
@@ -322,14 +322,14 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 	case t.open(): // earlier versions closed legs of a transaction before its decision
 		mem.accounts.Void(f.Leg)
 		l.state = bourse.Cancelled
-	case f.Claim: // it was confirmed all the same, see adoptLate
+	case f.Claim: // aborted, but its site had confirmed it: see adoptLate
 		l.state, l.claim, l.given = bourse.Lost, true, true
 	default:
 		l.state = bourse.Cancelled
 	}
 }
 
-// applyDone ends a leg that was paid for, and with the last one its window.
+// applyDone ends a leg that was paid for and, with its last leg, the window.
 func (mem *memory) applyDone(f bourse.LegDone) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim

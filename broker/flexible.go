@@ -8,12 +8,12 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// What a broker does with a job that may start later than agreed: it gives the
-// site that carries the job's only leg a window, in which the site places the
-// leg, may move it until it is fixed or starts, and says so. Legs with a common
-// start cannot move alone, so they have no such window. Rows B70 to B74.
+// A job may allow a later start than agreed. The broker then gives the site that carries
+// the job's only leg a window. The site places the leg within it, may move it until it is
+// fixed or starts, and reports each move. Several legs have a common start and cannot
+// move alone, so they get no such window. Rows B70 to B74.
 
-// flexOf is the freedom that a job's only leg leaves its site.
+// flexOf is the freedom that a site has with a job's only leg.
 func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
 	if len(legs) != 1 || legs[0].Work > 0 {
 		return bourse.Flex{}
@@ -26,20 +26,20 @@ func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
 	return w
 }
 
-// flex is the freedom that its only leg leaves its site, by what it asks for now.
+// flex is the freedom that a site has with the job's only leg, by its present request.
 func (j *job) flex(legs []bourse.Leg) bourse.Flex {
 	r := j.request()
 	return flexOf(&r, legs)
 }
 
-// placed reports whether a site has placed a leg where it may: as long as was
-// asked, and within its window. B70.
+// placed reports whether a site has placed a leg within its window and at the length
+// asked for. Row B70.
 func (t *transaction) placed(l *txLeg, m agents.Held) bool {
 	return m.Start == 0 && m.End == 0 || t.flex.Holds(m.Start, m.End) && m.End.Sub(m.Start) == l.what.Duration()
 }
 
-// shifted takes a site's word that it has moved a leg, or fixed it. One that lies
-// where it may not is not believed. Row B71.
+// shifted handles a site's report that it has moved or fixed a leg. A place outside the
+// leg's window is not believed. Row B71.
 func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
 	switch {
 	case t.state != bourse.TxCommitted || m.Shifts <= l.shifts:
@@ -54,13 +54,14 @@ func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agen
 	}
 }
 
-// shifted is what a site that lists a leg has said last of its place. It repeats that
-// only until it is noted, which a broker with an older journal has forgotten. Row B58.
+// shifted is a listed leg's place, as the site's latest report. The site stops repeating
+// a report once it is acknowledged, but a broker with an older journal has forgotten
+// that. Row B58.
 func (s *sighting) shifted() agents.Shifted {
 	return agents.Shifted{Leg: s.Leg, Start: s.What.Start, End: s.What.End, Shifts: s.Shifts, Fixed: s.Flex.Due > 0 && !s.Flex.Movable(s.What)}
 }
 
-// applyShifted has a leg lie where its site has moved it.
+// applyShifted moves a leg to where its site has moved it.
 func (mem *memory) applyShifted(f bourse.LegShifted) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.what.Start, l.what.End = f.Start, f.End
@@ -72,9 +73,8 @@ func (mem *memory) applyShifted(f bourse.LegShifted) {
 	mem.touch(t.job)
 }
 
-// elsewhere makes the places that a site would have had for a refused leg
-// alternatives of the plan: those that the job's own times and budget allow. Row
-// B72.
+// elsewhere adds to the plan, as alternatives, the places that a site has named for a
+// refused leg, if the job's times and budget allow them. Row B72.
 func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 	c := &sch.cycle
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
@@ -105,21 +105,21 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 	}
 }
 
-// suits reports whether a place that a site names serves the job that is tried,
-// which asks for that in this cycle.
+// suits reports whether a place named by a site meets the request r, which the job being
+// tried has in this cycle.
 func (c *cycle) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
 	return l.Start >= max(r.Ready, c.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
 		l.End <= min(c.entries[c.current].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
 
-// lists reports whether a plan has an alternative that consists of this leg.
+// lists reports whether a plan has an alternative that is just this leg.
 func lists(p *planning.Plan, l *planning.Leg) bool {
 	return slices.ContainsFunc(p.Alternatives, func(a planning.Alternative) bool {
 		return len(a.Legs) == 1 && a.Legs[0].What == l.What && a.Legs[0].Site == l.Site
 	})
 }
 
-// lies is the transaction of a job whose window is one leg; nil if it has more.
+// lies is the transaction of a job whose window is a single leg, or nil.
 func (ers *errands) lies(j *job) *transaction {
 	if len(j.txs) != 1 || len(j.txs[0].legs) != 1 {
 		return nil
@@ -127,8 +127,8 @@ func (ers *errands) lies(j *job) *transaction {
 	return j.txs[0]
 }
 
-// sameButFreedom reports whether two requests differ at most in how much choice
-// they leave, and in what they may cost.
+// sameButFreedom reports whether two requests differ at most in the freedom they leave,
+// in what they may cost, and in how windows are judged.
 func sameButFreedom(a, b *bourse.Request) bool {
 	x := *a
 	x.Flexible, x.Fix, x.Phi, x.Budget, x.MaxPrice = b.Flexible, b.Fix, b.Phi, b.Budget, b.MaxPrice
@@ -136,9 +136,9 @@ func sameButFreedom(a, b *bourse.Request) bool {
 	return sameRequest(&x, b)
 }
 
-// reopen asks the site of a job's only leg for another window around it, where it
-// lies: more choice for less money, or less for more. Like every move it is both
-// or neither, and what the leg has cost comes back. Rows B73, B115.
+// reopen asks the site of a job's only leg, without moving it, for another window around
+// it: more freedom for less money, or less for more. Like any move it replaces the leg
+// atomically, and the old price is refunded. Rows B73, B115.
 func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
 	if !ers.peers.serves(t.sites[0]) {

@@ -7,15 +7,15 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// keepClosed is how long a transaction is remembered after its last leg's end:
-// in that time a site may inquire, or be told again what it has forgotten. After
-// that all that is known of it is that its life has begun it, by its number.
+// keepClosed is how long a transaction is remembered after its last leg's end. During
+// that time a site may inquire about it, or have to be told again what it has forgotten.
+// After that only its number tells that a life of this broker began it.
 const keepClosed = bourse.Day
 
 // forgetEvery is how often a broker looks for what it may forget.
 const forgetEvery = bourse.Hour
 
-// forget drops the transactions that are long over.
+// forget drops the transactions, and then the jobs, that ended long ago.
 func (in *intake) forget(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []bourse.TxID
@@ -30,14 +30,13 @@ func (in *intake) forget(now bourse.Time, out *agents.Outbox) {
 	in.forgetJobs(now, out)
 }
 
-// forgetJobs drops the jobs that are over for as long as Config.KeepJobs and of
-// which no transaction is remembered. Their names are free again: a submission
-// that is repeated so late is a new job.
+// forgetJobs drops the jobs that have been over for Config.KeepJobs and have no remembered
+// transaction. Their names are free again: a submission repeated that late is a new job.
 func (in *intake) forgetJobs(now bourse.Time, out *agents.Outbox) {
 	if in.cfg.KeepJobs == 0 {
 		return
 	}
-	var busy map[*job]bool // made when it is needed
+	var busy map[*job]bool // filled when needed
 	var old []string
 	for _, j := range in.jobs {
 		if j.state.Open() || j.since.Add(in.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {

@@ -8,14 +8,15 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// maxHolders bounds the users and tenants that operators have granted something.
+// maxHolders bounds the users and tenants with terms granted by operators.
 const maxHolders = 20_000
 
-// operator is what the VO's operator may order: terms of users and tenants, and deposits.
+// operator carries out the commands of the VO's operator: terms of users and tenants, and
+// deposits.
 type operator struct{ *memory }
 
-// recordFile puts on record what the broker's file says of users and tenants, if that is
-// not what is on record. A file that says nothing is put there only after one that did.
+// recordFile records the terms in the broker's configuration file, if they differ from
+// those on record. A file without terms is recorded only after one with terms.
 func (op *operator) recordFile(list []bourse.Holder, out *agents.Outbox) {
 	x := &op.tenancy
 	if !x.read && len(list) == 0 || x.read && slices.EqualFunc(x.file, list, bourse.Holder.Equal) {
@@ -24,7 +25,7 @@ func (op *operator) recordFile(list []bourse.Holder, out *agents.Outbox) {
 	op.record(bourse.TermsRead{Holders: list}, out)
 }
 
-// readTerms takes the terms of the file, which was read again.
+// readTerms takes the terms of the configuration file after it was read again.
 func (op *operator) readTerms(from agents.ID, m agents.ReadTerms, out *agents.Outbox) {
 	if !strings.HasPrefix(string(from), "operator:") {
 		op.stray++
@@ -40,7 +41,7 @@ func (op *operator) readTerms(from agents.ID, m agents.ReadTerms, out *agents.Ou
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
-// grantTerms takes an operator's word about a user or a tenant.
+// grantTerms handles an operator's grant to a user or a tenant.
 func (op *operator) grantTerms(from agents.ID, m agents.GrantTerms, out *agents.Outbox) {
 	by, ok := strings.CutPrefix(string(from), "operator:")
 	if !ok {

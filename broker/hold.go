@@ -15,8 +15,8 @@ func (co *coordinator) newTx(j *job, legs int) bourse.TxBegun {
 	}
 }
 
-// open records a transaction and sends its first Holds: all of them, or one
-// after the other.
+// open records a transaction and sends its Holds: all of them at once, or if serial
+// only the first.
 func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, serial bool, out *agents.Outbox) *transaction {
 	co.record(f, out)
 	t := co.txs.get(f.Tx)
@@ -35,7 +35,8 @@ func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Dura
 	return t
 }
 
-// patient sets how long answers under a limit are waited for, from now on.
+// patient sets, counting from now, how long to wait for answers whose locks last for
+// limit.
 func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
 	t.until = now.Add(patience(limit))
 	if !co.cfg.Lossless {
@@ -43,14 +44,15 @@ func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Dur
 	}
 }
 
-// late reports whether a transaction can no longer be committed. Where messages
-// take no time an exchange ends within its instant.
+// late reports whether it is too late to commit a transaction. Where messages take
+// no time it never is: an exchange ends within its instant.
 func (t *transaction) late(now bourse.Time, lead bourse.Duration) bool {
 	return lead > 0 && now >= t.until
 }
 
-// within cuts a lock's limit so that it ends before the start. Without a lead
-// there is no latency, and the whole exchange ends within the instant.
+// within cuts a lock's limit so that the lock ends by the window's start. Without a
+// lead there is no latency: the whole exchange ends within the instant, and nothing
+// is cut.
 func (c *Config) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
 	if c.Lead == 0 {
 		return limit
@@ -58,7 +60,7 @@ func (c *Config) within(now bourse.Time, t *transaction, limit bourse.Duration) 
 	return max(0, min(limit, t.legs[0].what.Start.Sub(now)))
 }
 
-// hold asks for the next leg.
+// hold sends the Hold of the next leg.
 func (co *coordinator) hold(now bourse.Time, t *transaction, out *agents.Outbox) {
 	t.sent++
 	co.sendHold(now, t, t.sent-1, out)
@@ -77,7 +79,7 @@ func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *age
 	out.Send(t.site(i), m)
 }
 
-// held takes the price that binds. Rows B2 to B5, B32.
+// held takes a site's binding price for a leg. Rows B2 to B5, B32.
 func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.Held, out *agents.Outbox) {
 	if t.state != bourse.TxHolding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
 		co.lateGrant(t, l, m.Leg, out)
@@ -105,8 +107,8 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 	if !t.all(bourse.Held) {
 		return
 	}
-	// Each leg is within its limit, but the limits together may pass the job's
-	// budget: see scheduler.limits. They do not pass B* or the accounts.
+	// Each leg is within its limit, but the limits may add up to more than the job's
+	// budget: see scheduler.limits. They never exceed B* or the accounts.
 	if sum, most := t.price(), co.budgetOf(t); sum > most {
 		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
@@ -122,7 +124,8 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 	}
 }
 
-// pricing is the record of what a site has said that it holds a leg at, and where.
+// pricing is the record of the price at which a site holds a leg, and of where it lies
+// if the site has chosen.
 func (l *txLeg) pricing(j *job, m agents.Held) bourse.LegPriced {
 	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
@@ -144,8 +147,8 @@ func (co *coordinator) sendPrepare(now bourse.Time, t *transaction, i int, out *
 	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
 }
 
-// lateGrant answers a Held or Prepared of a leg that is not needed any more: it
-// is cancelled again, and no money changes. Row B32.
+// lateGrant answers a Held or Prepared for a leg that is no longer needed by
+// cancelling it again. No money changes hands. Row B32.
 func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
 	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
@@ -153,7 +156,7 @@ func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out 
 	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: co.lives.current().Incarnation})
 }
 
-// prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
+// prepared notes that a site can no longer refuse a leg. Rows B10, B11, B32.
 func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.Prepared, out *agents.Outbox) {
 	if t.state != bourse.TxPreparing || l.state != bourse.Held {
 		co.lateGrant(t, l, m.Leg, out)
@@ -164,8 +167,8 @@ func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m age
 	}
 }
 
-// commitIfWhole decides COMMIT in time, and only while every site remembers its
-// leg: one that is being asserted anew may be gone (I15).
+// commitIfWhole decides COMMIT if it is not too late and every site remembers its
+// leg: one that is being reasserted may be gone (I15).
 func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outbox) {
 	if t.late(now, co.cfg.Lead) {
 		co.abort(now, t, reason(bourse.NoOffer, "the sites answered too late to be relied on"), out)
@@ -179,7 +182,7 @@ func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agent
 	co.commit(now, t, out)
 }
 
-// refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
+// refused ends a try after a site has refused a step. Rows B6, B12, B22, B44.
 func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
 		tx, life := m.Leg.Tx, co.lives.current()
@@ -213,8 +216,8 @@ func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, 
 	}
 }
 
-// tryDue gives up a try that still waits in the state it was armed for. Rows B7,
-// B13.
+// tryDue gives up a try that is still waiting in the state the alarm was set for.
+// Rows B7, B13.
 func (co *coordinator) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
 	t := co.txs.get(m.Tx)
 	if t == nil || t.state != m.State || !t.open() || !t.resolved {

@@ -7,24 +7,25 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// maxPart is how many jobs and transactions one part of an image has at most:
-// some 300 kB of a journal.
+// maxPart is the most jobs and transactions in one part of an image, which is then some
+// 300 kB of the journal.
 const maxPart = 1000
 
-// Image returns all that the broker keeps as one fact.
+// Image returns everything the broker keeps as one fact. Its size grows with the number
+// of jobs and transactions; Parts and Part return it in pieces.
 func (mem *memory) Image() agents.Fact {
 	f := mem.common()
 	mem.listed(&f, 0, len(mem.jobs)+len(mem.txs.all()))
 	return f
 }
 
-// Parts is how many facts the image takes, of a thousand jobs and transactions
-// each.
+// Parts is how many facts the image takes, with a thousand jobs and transactions in
+// each; at least 1.
 func (mem *memory) Parts() int {
 	return max((len(mem.jobs)+len(mem.txs.all())+mem.part-1)/mem.part, 1)
 }
 
-// Part returns the i-th of them.
+// Part returns the i-th part of the image, from 0 to Parts()-1.
 func (mem *memory) Part(i int) agents.Fact {
 	var f bourse.BrokerImage
 	if i == 0 {
@@ -37,7 +38,7 @@ func (mem *memory) Part(i int) agents.Fact {
 	return f
 }
 
-// common is what an image has beside jobs and transactions.
+// common is what an image has besides jobs and transactions.
 func (mem *memory) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
 		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage()}
@@ -56,8 +57,8 @@ func (mem *memory) common() bourse.BrokerImage {
 	return f
 }
 
-// listed adds to an image those from place from to place to of the list of all
-// jobs and, after them, all transactions.
+// listed adds items from..to-1 to an image, counted over all jobs and then all
+// transactions.
 func (mem *memory) listed(f *bourse.BrokerImage, from, to int) {
 	for i := from; i < to; i++ {
 		if i < len(mem.jobs) {
@@ -88,7 +89,7 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 		m.TxBegun.Request = *t.request
 	}
 	if m.State == bourse.TxPreparing {
-		m.State = bourse.TxHolding // of this life only
+		m.State = bourse.TxHolding // Preparing is not on record
 	}
 	for i := range t.legs {
 		l := &t.legs[i]
@@ -106,8 +107,8 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 	return m
 }
 
-// recorded is the state of a leg as far as facts tell it: whether it has started
-// is only known if that is recorded.
+// recorded is the state of a leg as far as the facts tell. started says whether the
+// facts tell that a leg has started.
 func (l *txLeg) recorded(started bool) bourse.LegState {
 	switch {
 	case l.state == bourse.Prepared:
@@ -123,7 +124,7 @@ func (l *txLeg) recorded(started bool) bourse.LegState {
 	return l.state
 }
 
-// load begins with an image, or goes on with another part of it.
+// load replaces the memory by an image, or adds another part of it.
 func (mem *memory) load(f bourse.BrokerImage) {
 	if f.Part == 0 {
 		mem.reset()
@@ -152,7 +153,7 @@ func (mem *memory) load(f bourse.BrokerImage) {
 	mem.stale = true
 }
 
-// loadCommon takes what an image has beside jobs and transactions.
+// loadCommon loads what an image has besides jobs and transactions.
 func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	mem.lives.load(&f)
 	mem.txs.load(f.Seq)

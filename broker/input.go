@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// input is all that the cycle under way knows when its search begins.
+// makeInput is everything that the current cycle knows when its search begins.
 func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 	c := &sch.cycle
 	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.terms(), Sites: c.poll.sites,
@@ -22,7 +22,7 @@ func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 	return in
 }
 
-// requests is what is known of the batch before any site has been asked.
+// requests is what is known about the batch before any site has been asked.
 func (c *cycle) requests(t planning.Terms) *planning.Input {
 	in := &planning.Input{From: c.from, Horizon: c.horizon, Terms: t, Jobs: make([]planning.Job, len(c.entries))}
 	for i := range c.entries {
@@ -31,9 +31,8 @@ func (c *cycle) requests(t planning.Terms) *planning.Input {
 	return in
 }
 
-// bounded is what a job asks for in this cycle: as it stands, but no earlier than
-// the jobs that it comes after allow, and early enough for those that come after
-// it, on the fastest nodes that are offered for them.
+// bounded is a job's request for this cycle: no earlier than the jobs before it allow, and
+// early enough for the jobs after it to run on the fastest nodes offered for them.
 func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.Request {
 	r := j.request()
 	if at, ok := j.follows(); ok {
@@ -45,7 +44,8 @@ func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.R
 	return r
 }
 
-// latest is when a job must have ended at the latest. The jobs have no loops.
+// latest is the latest end of a job with which it and all jobs after it can meet their
+// deadlines. Workflows have no loops.
 func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Time {
 	if t, ok := memo[j]; ok {
 		return t
@@ -65,8 +65,8 @@ func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Ti
 	return t
 }
 
-// whatIsKnownNow adds to the quotes what a choice depends on beside them, and lists
-// the jobs that were withdrawn since the cycle began.
+// whatIsKnownNow adds to the quotes what else a choice depends on, and lists the jobs that
+// were withdrawn since the cycle began.
 func (sch *scheduler) whatIsKnownNow() (gone []string) {
 	c := &sch.cycle
 	q := &c.quotes
@@ -87,7 +87,7 @@ func (sch *scheduler) whatIsKnownNow() (gone []string) {
 	return gone
 }
 
-// terms are the settings that a plan follows from, and what the last cycles tell.
+// terms are the settings for a plan, including those that follow from recent cycles.
 func (sch *scheduler) terms() planning.Terms {
 	c := &sch.cfg
 	t := c.planning()
@@ -99,26 +99,25 @@ func (sch *scheduler) terms() planning.Terms {
 	return t
 }
 
-// planning are the settings that a plan follows from.
+// planning are the configured settings for a plan.
 func (c *Config) planning() planning.Terms {
 	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, Urgency: c.Urgency, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
 		MaxAlternatives: c.MaxAlternatives, Strategy: c.Strategy, Alpha: c.Alpha, Draws: c.Draws, OfferWait: c.OfferWait}
 }
 
-// What a cycle saw and chose goes on record as two facts, where Config.Explain
-// asks for it: CycleSeen when the search begins, CyclePlanned when the choice is
-// made. They hold all that the plan is a function of, so that planning.Rerun makes
-// the same one, or the one that another budget or another site would have led to.
-// No state follows from them.
+// If Config.Explain asks for it, what a cycle saw and chose is recorded as two facts:
+// CycleSeen when the search begins, CyclePlanned when the choice is made. They contain the
+// plan's whole input, so that planning.Rerun can make the same plan again, or the one that
+// another budget or site would have led to. No state follows from them.
 
-// detail is how much was recorded in the hour under way.
+// detail is how much was recorded in the current hour.
 type detail struct {
 	hour  int64
 	bytes int
 }
 
-// affords reports whether so many bytes may still be recorded in this hour, and
-// counts them if so. A restart begins afresh.
+// affords reports whether that many bytes may still be recorded in this hour, and counts
+// them if so. A restart resets the count.
 func (d *detail) affords(now bourse.Time, bytes, most int) bool {
 	if h := int64(now) / int64(bourse.Hour); h != d.hour {
 		*d = detail{hour: h}
@@ -130,7 +129,7 @@ func (d *detail) affords(now bourse.Time, bytes, most int) bool {
 	return true
 }
 
-// recordSeen records what a cycle knows. Beyond the bound it is the names only.
+// recordSeen records what a cycle knows or, once the hour's bound is reached, only names.
 func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
 	if sch.cfg.Explain == 0 {
 		return

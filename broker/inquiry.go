@@ -5,9 +5,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// inquire answers a site in doubt. ABORT is presumed of a transaction that this
-// broker has begun and keeps no record of. Of one that it may never have known
-// nothing is presumed. Rows B40 to B43.
+// inquire answers a site in doubt. For a transaction that this broker began and no longer
+// has on record it presumes ABORT. For one that it may never have known it presumes
+// nothing. Rows B40 to B43.
 func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
 	if m.Leg.Tx.Broker != rec.cfg.Name {
 		rec.stray++
@@ -15,7 +15,7 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 	}
 	v, life := rec.verdict(from, m.Leg), rec.lives.current().Incarnation
 	if v == agents.Commit {
-		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer has none
+		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
 			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
 			return
 		}

@@ -9,29 +9,30 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// job is a job and what has become of it. A broker may keep 100,000: so what few jobs
-// ask for, and what few come to have, lies apart.
+// job is a job and its state. A broker may keep 100,000, so what few jobs ask for or
+// come to have is stored separately.
 type job struct {
 	kept
 	state bourse.JobState
 	fresh bool // no cycle has looked at it yet
 	due   bool // the next batch takes it
-	taken bool // the cycle under way looks at it
-	stub  bool // all that is known of it is what a site has said
-	// Of these three, for this life only.
-	held    bool // it waits for others to be placed
-	again   bool // it is due as soon as what was planned too early for it is undone
-	touched bool
+	taken bool // the current cycle has it
+	stub  bool // known only from what a site has listed
+	// These three are of this life only.
+	held    bool // it waits for other jobs to be placed
+	again   bool // it is due as soon as a window that was too early is undone
+	touched bool // it must be reviewed; see workflow.go
 
 	last  *transaction   // its latest try
-	txs   []*transaction // its window: COMMIT is recorded, in this order
-	since bourse.Time    // when it came to its state
+	txs   []*transaction // its window: committed transactions, in order of commitment
+	since bourse.Time    // when it entered its state
 	ended bourse.Time    // once it is done
 
-	*fate // read as it is, written by own alone
+	*fate // read it directly, write only through own
 }
 
-// kept is what a job asks for. It changes by take and ask alone, but for the deadline of a stub.
+// kept is what a job asks for. Only take and ask change it, and adoption the deadline of
+// a stub.
 type kept struct {
 	Name, User     string
 	label          string
@@ -44,13 +45,13 @@ type kept struct {
 	Ready          bourse.Time
 	Deadline       bourse.Time
 	from           *submission
-	*wishes        // never written
+	*wishes        // shared: replace it, never write to it
 }
 
-// submission is what the jobs that came together have in common.
+// submission is what jobs submitted together have in common.
 type submission struct{ batch, digest, notify string }
 
-// wishes are what most jobs have none of.
+// wishes are the parts of a request that most jobs leave out.
 type wishes struct {
 	Priority int
 	Run      bourse.Duration
@@ -66,39 +67,39 @@ type wishes struct {
 	Work     *bourse.Work
 }
 
-// fate is what comes upon few of the jobs that are placed.
+// fate is what few placed jobs have.
 type fate struct {
 	reason bourse.Reason // why it is not placed
-	offers *offers       // that it be shifted; nil: none
-	asked  *bourse.Job   // as submitted, once a move has made it otherwise; nil: as it is
-	flow   *flow         // of a workflow; nil: it comes after no job, and none after it
+	offers *offers       // from sites, to move it; nil: none
+	asked  *bourse.Job   // as submitted, if a move has changed it since; nil: unchanged
+	flow   *flow         // its neighbours in a workflow; nil: it has none
 
-	// For this life only.
+	// This life only.
 	errand *errand
-	askers *[]agents.ID // who wait for the answer to its cancellation; nil: nobody
+	askers *[]agents.ID // waiting for the answer to its cancellation; nil: none
 }
 
-// What is shared by those that have none of their own. They are never written.
+// Shared by the jobs that have none of their own, and never written.
 var (
 	noWishes     wishes
 	noSubmission submission
 	noFate       fate
 )
 
-// newJob is a job of which nothing is known but what it asks for.
+// newJob is a job of which only the request is known.
 func newJob(x bourse.Job) *job {
 	j := &job{fate: &noFate}
 	j.take(x, &noSubmission)
 	return j
 }
 
-// take has the job ask for something else. near is a submission that it may have come
-// in: if it has, the two share it.
+// take sets everything that the job asks for. If near is the submission that the job
+// came in, the job shares it.
 func (j *job) take(x bourse.Job, near *submission) {
 	o := &x.Origin
 	j.kept = kept{Name: x.Name, User: x.User, label: o.Label, Submit: x.Submit, from: near}
 	if strings.HasPrefix(x.Name, o.Label) {
-		j.label = x.Name[:len(o.Label)] // of one text
+		j.label = x.Name[:len(o.Label)] // share the name's memory
 	}
 	if from := (submission{o.Batch, o.Digest, o.Notify}); from != *near {
 		j.from = &from
@@ -106,7 +107,7 @@ func (j *job) take(x bourse.Job, near *submission) {
 	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, After: x.After, Gap: x.Gap, Work: x.Work})
 }
 
-// ask sets its request; beside has the wishes that are not part of one.
+// ask sets the job's request. beside has the wishes that are not part of a request.
 func (j *job) ask(r bourse.Request, beside wishes) {
 	j.Nodes, j.Length, j.MinPerformance, j.MaxPrice = r.Nodes, r.Length, r.MinPerformance, r.MaxPrice
 	j.Budget, j.Ready, j.Deadline = r.Budget, r.Ready, r.Deadline
@@ -117,7 +118,7 @@ func (j *job) ask(r bourse.Request, beside wishes) {
 	}
 }
 
-// some reports whether there are any.
+// some reports whether any wish is set.
 func (w *wishes) some() bool {
 	m := &w.Require
 	return w.Priority != 0 || w.Run != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
@@ -125,35 +126,35 @@ func (w *wishes) some() bool {
 		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
 }
 
-// request is what it asks for, whoever it is of.
+// request is the job's present request.
 func (j *job) request() bourse.Request {
 	return bourse.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice,
 		Budget: j.Budget, Ready: j.Ready, Deadline: j.Deadline, Require: j.Require, OneSite: j.OneSite, Minimize: j.Minimize,
 		Flexible: j.Flexible, Fix: j.Fix, Phi: j.Phi, Sizes: j.Sizes, Urgency: j.Urgency}
 }
 
-// whole is all that its user has handed in, as it stands.
+// whole is the job as its user would submit it now.
 func (j *job) whole() bourse.Job {
 	return bourse.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run,
 		Origin: bourse.Origin{Batch: j.from.batch, Digest: j.from.digest, Label: j.label, Notify: j.from.notify},
 		After:  j.After, Gap: j.Gap, Work: j.Work}
 }
 
-// texts are those that many jobs and legs have: names of users, sites and groups. A
-// journal that is read has a copy of its own in each fact.
+// texts interns strings that many jobs and legs share: names of users, sites and groups.
+// When a journal is read each fact has its own copy.
 type texts struct {
 	kept map[string]string
-	came *submission // that the last job came in
+	came *submission // of the last job taken
 }
 
-// newTexts has none.
+// newTexts returns an empty set.
 func newTexts() texts { return texts{map[string]string{}, &noSubmission} }
 
-// maxTexts bounds what is kept of those that may not be there any more: beyond it all are
-// learnt anew.
+// maxTexts bounds the interned strings, some of which may no longer be in use. At the
+// bound they are dropped and collected anew.
 const maxTexts = 100_000
 
-// one is the copy that is kept.
+// one is the shared copy of a string.
 func (x *texts) one(s string) string {
 	if have, ok := x.kept[s]; ok {
 		return have
@@ -165,21 +166,20 @@ func (x *texts) one(s string) string {
 	return s
 }
 
-// take has a job ask for something else. Jobs that come one after the other in one
-// submission share what that says.
+// take sets what a job asks for. Consecutive jobs of one submission share its data.
 func (x *texts) take(j *job, as bourse.Job) {
 	as.User = x.one(as.User)
 	j.take(as, x.came)
 	x.came = j.from
 }
 
-// id is a transaction's identity with the one copy of its broker's name.
+// id is a transaction's identity with the shared copy of its broker's name.
 func (x *texts) id(id bourse.TxID) bourse.TxID {
 	id.Broker = x.one(id.Broker)
 	return id
 }
 
-// own is what the job has of its own, to be written.
+// own returns the job's own fate, to write to, and makes one if needed.
 func (j *job) own() *fate {
 	if j.fate == &noFate {
 		j.fate = &fate{}
@@ -187,7 +187,7 @@ func (j *job) own() *fate {
 	return j.fate
 }
 
-// because says why it is not placed; no reason: it is, or may be.
+// because sets the reason why the job is not placed; no reason: it is, or may be.
 func (j *job) because(r bourse.Reason) {
 	if j.reason == r {
 		return
@@ -197,10 +197,10 @@ func (j *job) because(r bourse.Reason) {
 	}
 }
 
-// flow is what jobs of a workflow know of each other.
+// flow is a job's neighbours in its workflow.
 type flow struct {
-	needs []*job // that it comes after
-	feeds []*job // that come after it
+	needs []*job // the jobs it comes after
+	feeds []*job // the jobs that come after it
 }
 
 // needs are the jobs that it comes after.
@@ -219,7 +219,7 @@ func (j *job) feeds() []*job {
 	return j.flow.feeds
 }
 
-// comesAfter has the job come after another one.
+// comesAfter makes the job come after p.
 func (j *job) comesAfter(p *job) {
 	for _, x := range []*job{j, p} {
 		if x.flow == nil {
@@ -238,13 +238,13 @@ func (j *job) submitted() *bourse.Job {
 	return &whole
 }
 
-// drop takes a transaction out of the job's window.
+// drop removes a transaction from the job's window.
 func (j *job) drop(t *transaction) {
 	j.txs = slices.DeleteFunc(j.txs, func(x *transaction) bool { return x == t })
 }
 
-// leave takes what was given up out of the job's window: another one takes its place, by
-// whose legs alone the job is done or waits again.
+// leave removes what was given up from the job's window, because a new window replaces
+// it. From then on only the new one decides whether the job is done or waits again.
 func (j *job) leave() {
 	j.txs = slices.DeleteFunc(j.txs, func(t *transaction) bool {
 		t.apart = t.apart || t.givenUp != bourse.Kept

@@ -7,28 +7,28 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// grace is how long after its planned end work on time-shared nodes is taken to
-// go on, for the jobs that come after it. lateAfter is when it counts as late if
-// its end has not been heard of: then nobody knows when it ends.
+// grace is how long after its planned end work on time-shared nodes is assumed to end,
+// for the jobs that come after it. lateAfter is how long after its planned end it counts
+// as late if no end has been reported: then nobody knows when it will end.
 const (
 	grace     = bourse.Second
 	lateAfter = grace / 2
 )
 
-// lateDue looks whether work on time-shared nodes has ended in time.
+// lateDue is the alarm to check whether work on time-shared nodes has ended in time.
 type lateDue struct{ Leg bourse.LegID }
 
 // Kind names the alarm.
 func (lateDue) Kind() string { return "LateDue" }
 
-// expectEnd sets the alarm for a leg that somebody may come after.
+// expectEnd sets that alarm for a leg on time-shared nodes.
 func (wat *watcher) expectEnd(t *transaction, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; l.what.Work > 0 && !l.state.Terminal() {
 		out.Alarm(l.what.End.Add(lateAfter), lateDue{t.leg(i)})
 	}
 }
 
-// lateDue has jobs that come after late work wait until that has ended. Row B86.
+// lateDue makes jobs that come after late work wait until it has ended. Row B86.
 func (wat *watcher) lateDue(m lateDue) {
 	if l := wat.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
 		l.late = true
@@ -36,7 +36,7 @@ func (wat *watcher) lateDue(m lateDue) {
 	}
 }
 
-// overdue reports whether nobody knows when a job's window ends.
+// overdue reports whether a job's window is late, so that nobody knows when it will end.
 func (j *job) overdue() bool {
 	return slices.ContainsFunc(j.txs, func(t *transaction) bool {
 		return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })

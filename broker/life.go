@@ -8,18 +8,19 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// A process that begins to act for a broker is a new life of it. Its incarnation
-// is one more than the last on record, or than the one that has fenced it; its
-// nonce, drawn by the runtime, tells it from any other process with the same
-// incarnation. A life that is not the first asks before it speaks: every site is
-// sent a List, again until it is answered, and nothing else before. Once a site
-// has answered, it takes no decision of an earlier life any more; so each
-// transaction that is not over is decided afresh from what its sites have listed.
-// A site that does not answer within listWait is left out of cycles until it
-// does; what it carries waits for it. Rows B50 to B55 and B64.
+// Each process that acts for a broker is a life of it. Its incarnation is one more
+// than the last on record, or than the one that fenced it. Its nonce, drawn by the
+// runtime, tells it from any other process with the same incarnation.
+//
+// A life that is not the first listens before it speaks: it sends every site a List,
+// repeated until it is answered, and nothing else until then. A site that has answered
+// accepts no more decisions from earlier lives, so each transaction that is not over
+// can be decided afresh from what its sites have listed. A site that does not answer
+// within listWait takes no part in cycles until it does, and what it carries has to
+// wait. Rows B50 to B55 and B64.
 
-// Stopped reports whether another process acts for this broker: this one has
-// recorded so, and does nothing any more.
+// Stopped reports whether another process now acts for this broker. This one has then
+// recorded that, and does nothing more.
 func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
@@ -29,8 +30,8 @@ func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *
 	}
 }
 
-// maxAhead bounds by how much a site's word may raise the incarnation, whose
-// numbers must not run out.
+// maxAhead bounds how far a site may raise the incarnation, so that a faulty site
+// cannot use up the numbers.
 const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
@@ -61,11 +62,11 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	b.co.begin(now, again, out)
 }
 
-// begin has the sites list their legs to a life that is not the first, and sees to
-// what is on record.
+// begin begins a life. If it is not the first, it asks the sites to list their legs and
+// resumes watching the transactions on record.
 func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	for p := range rec.peers.all() {
-		p.heard = now // before, nobody could be heard
+		p.heard = now // earlier, nobody was listening
 		p.listed = !again
 		if !p.listed {
 			rec.askList(now, p, firstRepeat, out)
@@ -89,12 +90,12 @@ func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	}
 	rec.began = now
 	out.Alarm(now.Add(listWait), listenDue{})
-	rec.resolveAll(now, nil, out) // without sites there is nobody to ask
+	rec.resolveAll(now, nil, out) // settles everything if there are no sites to ask
 	rec.co.watcher.arm(out)
 }
 
-// listWait is how long a life waits for all members to list their legs before it
-// goes on with those that have.
+// listWait is how long a life waits for every member to list its legs before it goes on
+// with those that have.
 const listWait = 30 * bourse.Second
 
 // listenDue ends that wait.
@@ -103,7 +104,7 @@ type listenDue struct{}
 // Kind names the alarm.
 func (listenDue) Kind() string { return "ListenDue" }
 
-// listenDue takes up what had to wait until all sites had listed.
+// listenDue repairs the windows that had to wait until the sites had listed.
 func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
 	if rec.peers.listening() && !rec.unsure(now) {
 		for _, j := range rec.jobs {
@@ -112,11 +113,10 @@ func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// unsure reports whether this life may not buy anything yet: members have not
-// listed their legs, and it has not waited long enough; or a member that has
-// listed names a leg of which there is no record. Then the broker's own memory is
-// of the past, and a silent site may carry what the broker would buy again. Row
-// B64.
+// unsure reports whether this life may not buy anything yet, because some members have
+// not listed their legs and either listWait is not over, or another site has listed a
+// leg that is not on record. In the second case the broker itself has lost memory, and a
+// silent site may already carry what it would buy again. Row B64.
 func (rec *recovery) unsure(now bourse.Time) bool {
 	if !rec.peers.listening() {
 		return false
@@ -134,7 +134,7 @@ func (rec *recovery) unsure(now bourse.Time) bool {
 	return false
 }
 
-// askList sends a site the List of this life and sees that it is repeated.
+// askList sends a site this life's List, and sets the alarm that repeats it.
 func (rec *recovery) askList(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
 	rec.sendList(now, p, out)
 	out.Alarm(now.Add(wait), listDue{p.id, wait})
@@ -164,7 +164,7 @@ func (rec *recovery) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
 	}
 }
 
-// lastList is how often a lost site is asked for its legs.
+// lastList is the longest wait between two Lists to a lost site.
 const lastList = bourse.Minute
 
 // listing takes a site's answer to this life's List.
@@ -180,12 +180,12 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 		return
 	}
 	if p.memory.older(m.Stamp) {
-		return // it was long under way: from before the site was lost
+		return // delayed on its way: sent before the site was lost
 	}
 	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
 	p.listed, p.legs, rec.stale = true, m.Legs, true
 	p.places = make(map[bourse.LegID]int32, len(m.Legs))
-	for i := len(m.Legs) - 1; i >= 0; i-- { // if two have one name the first counts
+	for i := len(m.Legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
 	}
 	p.memory.set(m.Stamp)
@@ -206,9 +206,8 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 	rec.co.amnesia.compare(now, p, m.Legs, out)
 }
 
-// heard brings the legs at a site that has just listed up to date, for a
-// transaction that is decided already because a leg at another site was
-// confirmed.
+// heard catches up with the legs at a site that has just listed, for a transaction that
+// was decided before because a leg at another site was confirmed.
 func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
 	here := false
 	for i := range t.legs {
@@ -223,10 +222,10 @@ func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents
 	}
 }
 
-// resolveAll decides afresh what can be decided now: a transaction with a leg
-// that is confirmed at once, any other when all its sites have listed. When every
-// member has, legs without a record are adopted, and this life is like any other.
-// It looks at the transactions of the site that has just listed; nil: at all.
+// resolveAll decides afresh what can be decided now: a transaction with a confirmed leg
+// at once, any other when all its sites have listed. When every member has listed, legs
+// without a record are adopted, and the recovery is over. It looks only at transactions
+// that touch p, the site that has just listed; nil: at all.
 func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 	for i := 0; i < len(rec.txs.all()); i++ {
 		if t := rec.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
@@ -247,14 +246,14 @@ func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 	}
 }
 
-// sighting is what a site has listed of a leg.
+// sighting is what a site has listed about a leg.
 type sighting struct {
 	agents.ListedLeg
 	heard bool // the site has listed
 	there bool // it knows the leg
 }
 
-// sight is what this life has been told of leg i of t.
+// sight is what this life has been told about leg i of t.
 func (rec *recovery) sight(t *transaction, i int) sighting {
 	p := rec.peers.get(t.site(i))
 	if p == nil || !p.listed {
@@ -266,7 +265,7 @@ func (rec *recovery) sight(t *transaction, i int) sighting {
 	return sighting{heard: true}
 }
 
-// took reports whether a state is one that only COMMIT leads to.
+// took reports whether a leg has been seen in a state that only COMMIT leads to.
 func took(s *sighting) bool {
 	switch s.State {
 	case bourse.Confirmed, bourse.Running, bourse.Settled, bourse.Released:
@@ -289,7 +288,7 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	for i := range t.legs {
 		s := rec.sight(t, i)
 		seen[i] = s
-		away := !s.heard && rec.peers.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
+		away := !s.heard && rec.peers.isLost(t.sites[i]) // if COMMIT is on record it may have taken it; otherwise nobody was told
 		effect = effect || took(&s) || t.legs[i].charged || away && t.state == bourse.TxCommitted
 		all = all && (s.heard || away)
 		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
@@ -321,8 +320,8 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	rec.co.listener.ended(t.job, out)
 }
 
-// priceSeen takes over the prices, and the places of legs within their windows,
-// that sites have on record and the broker has not.
+// priceSeen records the prices and the placement of legs that sites have on record and
+// the broker has not.
 func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
 		l, s := &t.legs[i], &seen[i]
@@ -337,7 +336,7 @@ func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outb
 	}
 }
 
-// catchUp brings a leg up to what its site has listed.
+// catchUp brings the record of a leg up to what its site has listed.
 func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	shifts := l.shifts
@@ -347,7 +346,7 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
 	switch {
 	case t.state == bourse.TxAborted:
-		// A Hold of this life may still be under way to a site that does not know the leg.
+		// A Hold sent by this life may still be on its way to a site that does not know the leg.
 		over := s.there && s.State.Terminal() || !s.there && !rec.lives.ours(t.id)
 		if over && !l.closed && l.state <= bourse.Prepared {
 			rec.record(bourse.LegClosed{Leg: t.leg(i)}, out)
@@ -377,8 +376,9 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 	rec.co.keepProof(t.leg(i), s.Proof, l.shifts > shifts, out)
 }
 
-// givenBack has a job wait again of whose window a site lists a part as released, and this
-// broker has no record of giving it up: what was decided of it is forgotten. Row B57.
+// givenBack handles a leg that a site lists as released although this broker has no
+// record of giving its window up: the broker has forgotten that decision. The window is
+// given up, and the job waits again. Row B57.
 func (rec *recovery) givenBack(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	j := t.job
 	if t.givenUp != bourse.Kept || t.apart || j.state != bourse.JobPlaced || t.legs[i].state.Terminal() {

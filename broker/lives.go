@@ -6,16 +6,16 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// lives are the lives of a broker that are on record.
+// lives are the broker's lives on record.
 type lives struct {
 	list     []bourse.BrokerLife // the last is this one
 	fenced   bool                // another process acts for this broker
-	fencedBy uint32              // the life of that
-	nonce    uint64              // of a life that its runtime draws none for
+	fencedBy uint32              // that process's incarnation
+	nonce    uint64              // for a life whose runtime draws none
 }
 
-// maxLives bounds the lives that are remembered. For transactions of an older one
-// no ABORT is presumed: their sites wait until the doubt ends.
+// maxLives bounds the lives that are remembered. For transactions of older lives no ABORT
+// is presumed; their sites must wait until the doubt ends.
 const maxLives = 1000
 
 // current is the present life.
@@ -32,10 +32,10 @@ func (l *lives) ours(id bourse.TxID) bool {
 	return id.Incarnation == now.Incarnation && id.Nonce == now.Nonce
 }
 
-// count is how many are on record.
+// count is the number of lives on record.
 func (l *lives) count() int { return len(l.list) }
 
-// begin takes a life on record.
+// begin puts a life on record.
 func (l *lives) begin(f bourse.LifeBegun) {
 	if len(l.list) == maxLives {
 		l.list = append(l.list[:0], l.list[1:]...)
@@ -43,20 +43,20 @@ func (l *lives) begin(f bourse.LifeBegun) {
 	l.list, l.fenced, l.fencedBy = append(l.list, bourse.BrokerLife{LifeBegun: f}), false, 0
 }
 
-// fence ends the present life: a later one, of that number, acts.
+// fence ends the present life, because a later one with that incarnation now acts.
 func (l *lives) fence(latest uint32) { l.fenced, l.fencedBy = true, latest }
 
 // ended reports whether another process acts for this broker.
 func (l *lives) ended() bool { return l.fenced }
 
-// successor is the life that has ended this one; 0: none.
+// successor is the incarnation that has fenced this life; 0: none.
 func (l *lives) successor() uint32 { return l.fencedBy }
 
 // raise notes the last transaction that the present life has begun.
 func (l *lives) raise(seq uint64) { l.list[len(l.list)-1].High = seq }
 
-// presumes reports whether ABORT is what having no record of a transaction
-// means: a life on record has begun it, and its record has been dropped since.
+// presumes reports whether ABORT may be presumed of a transaction that is not on record: a
+// life on record began it, so its record must have been dropped since.
 func (l *lives) presumes(id bourse.TxID) bool {
 	for i := range l.list {
 		if x := &l.list[i]; x.Incarnation == id.Incarnation && x.Nonce == id.Nonce {

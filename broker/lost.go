@@ -8,29 +8,28 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A site that does not answer any more is lost: by its silence, see presence.go,
-// or by an operator's word. From then on it is asked for nothing but its legs, and
-// it is not waited for. Its committed legs that are due (by an operator's word all
-// of them) are given up: they are repaired, or what is left of their windows is
-// released, as with any leg that is gone, and their price is refunded. That is a
-// claim: the site has not said so. Rows B105 to B108.
+// A site is lost when it has been silent for too long, see presence.go, or when an
+// operator declares it lost. From then on it is asked for nothing but its legs, and
+// nobody waits for it. Its committed legs that are due (all of them, if an operator
+// declared it) are given up: as with any leg that is gone, either they are repaired or
+// the rest of their windows is released. Their price is refunded. That refund is a
+// claim: the site has not agreed to it. Rows B105 to B108.
 //
-// A site that answers again lists its legs before anything else is said to it.
-// Then each claim is settled. A leg that the site still carries is released for
-// all of its price; one that has come to its end there stays as it is. The
-// broker's books then show what the leg costs by the site's: the VO bears the
-// difference, so that the user's refund stands, nothing is paid twice, and the
-// two ledgers agree again. The window stays given up: another one may have been
-// paid for in its place.
+// A site that answers again must first list its legs. Then each claim is settled. A leg
+// that the site still carries is released for its whole price; one that has ended there
+// stays as it is. The broker then books the leg at the cost in the site's books, and the
+// VO bears the difference. So the user's refund stands, nothing is paid twice, and the
+// two ledgers agree again. The window stays given up: another one may have been paid
+// for in its place.
 
-// loss is how and since when a site is lost.
+// loss says how a site was lost, and when.
 type loss bourse.LostSite
 
-// keepClaims is how long after its end a claim waits for word of its site. After
-// that it is written off, and the accounts differ by it.
+// keepClaims is how long after a leg's end its claim waits for the site to answer. Then
+// it is written off, and the two accounts differ by it.
 const keepClaims = 30 * bourse.Day
 
-// siteLost takes an operator's word that a site is lost. Row B106.
+// siteLost handles an operator's declaration that a site is lost. Row B106.
 func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
 	p := los.operated(from, m.Site, m.Kind(), out)
 	switch {
@@ -49,7 +48,7 @@ func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, 
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
-// siteFound takes that word back. What was given up stays so. Row B106.
+// siteFound withdraws that declaration. What was given up stays given up. Row B106.
 func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Outbox) {
 	p := los.operated(from, m.Site, m.Kind(), out)
 	if p == nil {
@@ -62,12 +61,12 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
-// maxWhy bounds an operator's words, in bytes.
+// maxWhy bounds an operator's reason, in bytes.
 const maxWhy = 1000
 
-// operated is the site that an operator speaks of. It is nil if there is no such
-// site, and then the operator is told so; or if the sender is no operator, and
-// then the message is counted as a stray.
+// operated is the site named in an operator's message. It is nil if there is no such
+// site, which the operator is told, or if the sender is no operator, which counts as a
+// stray message.
 func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
 	if !strings.HasPrefix(string(from), "operator:") {
 		los.stray++
@@ -87,13 +86,13 @@ func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *ag
 	if !before {
 		los.partWith(now, p, out)
 	}
-	for i := 0; i < len(los.txs.all()); i++ { // repairs are added at its end
+	for i := 0; i < len(los.txs.all()); i++ { // by index: repairs are appended meanwhile
 		los.giveUpLost(now, los.txs.all()[i], out)
 	}
 }
 
-// partWith goes on without a site: nothing more is said to it before it has listed
-// its legs, and what is undecided there is decided without it.
+// partWith goes on without a site. The site is sent nothing more until it has listed its
+// legs, and transactions that are undecided there are aborted.
 func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 	los.stale, p.silent = true, silence{}
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
@@ -110,8 +109,7 @@ func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 	los.co.recovery.resolveAll(now, p, out)
 }
 
-// giveUpLost gives up the legs of a transaction at sites that are lost by an
-// operator's word.
+// giveUpLost gives up a transaction's legs at sites that an operator has declared lost.
 func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		if p := los.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
@@ -120,8 +118,8 @@ func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbo
 	}
 }
 
-// giveUpLeg books a committed leg as lost whose site is silent, and deals with
-// what is left of its window. Row B105.
+// giveUpLeg books a committed leg as lost because its site is silent, and deals with
+// the rest of its window. Row B105.
 func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if t.state != bourse.TxCommitted || !t.resolved || l.state.Terminal() {
@@ -139,8 +137,8 @@ func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.
 	los.co.listener.lost(now, t.job, out)
 }
 
-// hearClaims takes what a site has listed of the legs that were given up with it:
-// what it still carries it will be told to release. Row B107.
+// hearClaims compares the claims against a site with the legs it has listed. What it
+// still carries it will be told to release. Row B107.
 func (los *losses) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	for _, t := range los.txs.all() {
 		for i := range t.legs {
@@ -166,7 +164,7 @@ func (los *losses) hearClaim(now bourse.Time, t *transaction, i int, s *sighting
 	}
 }
 
-// cost is what a leg that is over costs by its site's books.
+// cost is the cost of a leg that is over, by its site's books.
 func (s *sighting) cost(l *txLeg) bourse.Credits {
 	if !took(s) {
 		return 0 // it was never charged
@@ -174,7 +172,8 @@ func (s *sighting) cost(l *txLeg) bourse.Credits {
 	return l.costs(s.State, s.Refund, s.Penalty)
 }
 
-// costs is what a leg that was charged costs at its end: no more than its price.
+// costs is the final cost of a leg that was charged: its price, less refund and penalty.
+// With a penalty it may be below 0.
 func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bourse.Credits {
 	if end == bourse.Settled {
 		return l.fare.Total()
@@ -183,13 +182,13 @@ func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bours
 	return total - min(max(refund, 0), total) - min(max(penalty, 0), total.Times(maxPenalty))
 }
 
-// confirmable reports whether a leg that was given up, and whose site has not
-// heard of COMMIT, is confirmed first and then released. One that would replace
-// another leg there is not.
+// confirmable reports whether a leg that was given up before its site heard of COMMIT
+// is to be confirmed first and then released. A leg that would replace another leg at
+// that site is not: confirming it would give up the other one.
 func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == bourse.LegID{} }
 
-// tellReturned has a site give up a leg that it still carries: for all of its
-// price, confirmed first.
+// tellReturned makes a site release a leg that it still carries, for its whole price. A
+// leg that is not yet confirmed there is confirmed first.
 func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
@@ -199,16 +198,16 @@ func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outb
 	}
 }
 
-// claimHeard takes what a site says of a leg that was given up with it. It
-// reports false if the message is to be handled like that of any other leg.
+// claimHeard handles a site's message about a leg that was given up with it. It reports
+// false if the message must be handled as for any other leg.
 func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
-	case agents.Degraded: // a penalty may be heard of after Released
+	case agents.Degraded: // it may bring a penalty even after Released
 		cost := bourse.Credits(0)
 		if m.Refund > 0 {
 			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
 		}
-		if l.claim || cost < l.cost() { // it only rises, so that a site cannot say now this and now that
+		if l.claim || cost < l.cost() { // what comes back may only rise: a site cannot keep changing its mind
 			los.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
 		}
 	case agents.Confirmed:
@@ -242,8 +241,8 @@ func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agent
 	return true
 }
 
-// claimRun takes a site's word that a leg which was given up has run: it costs its
-// price, unless its window has not begun. Then it has not run, and costs nothing, as
+// claimRun handles a site's report that a leg that was given up has run. It costs its
+// price, unless its window has not begun: then it cannot have run, and costs nothing, as
 // in row B101.
 func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; !t.flex.Early(l.what, now) {
@@ -254,14 +253,14 @@ func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.
 	los.settleClaim(t, i, bourse.Lost, 0, out)
 }
 
-// settleClaim records what the site of a leg says of it, once for each word that
-// changes something.
+// settleClaim records the end and cost of a leg by its site's books, if that settles a
+// claim or changes the cost.
 func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
-	case back > 0: // a penalty is cut to the accounts' room
+	case back > 0: // a penalty is cut to what the accounts have room for
 		cost += back - min(back, los.accounts.RoomForClaim(t.sites[i]))
-	case back < 0 && !los.accounts.Bears(-back): // as of legs without a record: row B99
+	case back < 0 && !los.accounts.Bears(-back): // not believed, as for unrecorded legs: row B99
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
@@ -269,7 +268,7 @@ func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cos
 	}
 }
 
-// cost is what a leg that is over costs by our books.
+// cost is the cost of a leg that is over, by the broker's books.
 func (l *txLeg) cost() bourse.Credits {
 	if !l.charged {
 		return l.borne
@@ -277,8 +276,8 @@ func (l *txLeg) cost() bourse.Credits {
 	return l.fare.Total() - l.back + l.borne
 }
 
-// applySettled books what a leg costs by its site's books. An overdraft covers
-// what the VO's account does not: the budget is then spent.
+// applySettled books a leg at the cost in its site's books. If the VO's account does not
+// cover it, an overdraft does, and the budget is used up.
 func (mem *memory) applySettled(f bourse.ClaimSettled) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false
@@ -287,7 +286,7 @@ func (mem *memory) applySettled(f bourse.ClaimSettled) {
 	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
-// done reports whether nothing of a transaction is waited for any more, or only
+// done reports whether nothing more is expected of a transaction, except perhaps from
 // sites that have been lost for too long.
 func (los *losses) done(now bourse.Time, t *transaction) bool {
 	tooLong := t.lastEnd().Add(keepClaims) <= now
@@ -297,8 +296,8 @@ func (los *losses) done(now bourse.Time, t *transaction) bool {
 	return tooLong && t.state.Decided() && los.onlyLost(t)
 }
 
-// claims reports whether a leg of the transaction is a claim: given up with its
-// site, which has said nothing of it since.
+// claims reports whether a leg of the transaction is a claim: given up with its site,
+// which has not reported on it since.
 func (t *transaction) claims() bool {
 	for i := range t.legs {
 		if t.legs[i].claim {
@@ -308,7 +307,7 @@ func (t *transaction) claims() bool {
 	return false
 }
 
-// onlyLost reports whether a transaction waits for nothing but lost sites.
+// onlyLost reports whether a transaction is waiting only for lost sites.
 func (los *losses) onlyLost(t *transaction) bool {
 	for i := range t.legs {
 		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !los.peers.isLost(t.sites[i]) {

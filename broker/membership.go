@@ -8,9 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// listSites makes the list of the sites that a cycle asks, of the members that have
-// listed their legs. A cycle refers to them by their place, so it is made between
-// two cycles.
+// listSites sets the sites that the next cycle asks. A cycle refers to them by index, so
+// they may only change between two cycles.
 func (sch *scheduler) listSites(ids []agents.ID) {
 	sch.sites = ids
 	clear(sch.index)
@@ -24,15 +23,14 @@ func (sch *scheduler) listSites(ids []agents.ID) {
 // maxName bounds the name of a site that joins, in bytes.
 const maxName = 100
 
-// join begins to ask a site for offers. A life that is not the first asks it for
-// its legs before. An address that makes no sense, or differs from a known one
-// only in upper and lower case, is counted and not taken: people would confuse
-// the two, and so would accounts. Row B65.
+// join adds a site to those asked for offers. A life that is not the first asks it for its
+// legs before. An address that makes no sense, or differs from a known one only in case,
+// is counted and ignored: people would confuse the two, and so would accounts. Row B65.
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
 		b.peers.hear(now)
-		p.stands.ask(id, out) // it may be another life of it, which knows no readers
+		p.stands.ask(id, out) // it may have restarted and forgotten whom to tell
 		return
 	}
 	if p == nil && !b.welcome(id) {
@@ -47,18 +45,18 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	b.peers.get(id).stands.ask(id, out)
 }
 
-// welcome reports whether an unknown site may be taken in.
+// welcome reports whether an unknown site may be added.
 func (b *Broker) welcome(id agents.ID) bool {
 	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
 	return c.checkSites() == nil && len(siteName(id)) <= maxName && b.peers.room(id) &&
 		!strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
-// someAway reports whether a site is left out of this cycle that may be in a
-// later one: it has not listed its legs, has joined since the cycle began, or has
-// left, no longer than a horizon ago; or gossip has named one just now, and may not
-// have named all. That a site has left is only a hint, and no job is given up for
-// good on a hint. Row B65. Of sites that are asked in turn see asking.elsewhere.
+// someAway reports whether a site that takes no part in this cycle may take part in a later
+// one: it has not listed its legs, has joined since the cycle began, or has left no longer
+// than a horizon ago; or gossip has only just named a site and may name more. That a site
+// has left is only a hint, and no job is given up for good on a hint. Row B65. For sites
+// that are asked in turn see asking.elsewhere.
 func (sch *scheduler) someAway() bool {
 	if !sch.peers.settled(sch.now) {
 		return true
@@ -74,9 +72,9 @@ func (sch *scheduler) someAway() bool {
 	})
 }
 
-// leave asks a site for nothing new, and the cycle under way waits for it no
-// more: gossip misses a site that has died long before the wait is over. What it
-// owes and is owed stands.
+// leave stops asking a site for anything new, and the current cycle stops waiting for it:
+// gossip misses a dead site long before the wait would be over. Open legs and debts are
+// not affected.
 func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)

@@ -5,14 +5,14 @@ import (
 	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
-// memory is what a broker knows: all that follows from the facts on record. It
-// changes by applying a fact and in no other way, but for what is marked as of this
-// life. A replay of the facts, or an image of it, makes the same again.
+// memory is what a broker knows from the facts on record. Except for the fields of
+// this life, it changes only when a fact is applied, so replaying the facts, or
+// loading an image, gives the same memory again.
 type memory struct {
 	cfg      Config
 	lives    lives
 	peers    directory // of sites
-	bars     bars      // which sites are left out for which users
+	bars     bars      // which sites are skipped for which users
 	accounts accounts.Accounts
 	budget   budget
 	txs      transactions
@@ -23,26 +23,27 @@ type memory struct {
 	usage    usage
 	pacing   pacing
 	cycles   uint64 // closed so far
-	works    int    // bytes that the work of the jobs takes
+	works    int    // bytes taken by the work that jobs bring
 
 	texts texts
 
-	// Of this life.
-	now     bourse.Time       // of the step under way, or of the fact that is replayed
-	began   bourse.Time       // this life
+	// This life only.
+	now     bourse.Time       // of the current step, or of the fact being replayed
+	began   bourse.Time       // when this life began
 	stray   uint64            // messages that made no sense
-	early   uint64            // words of sites about work whose time has not come
-	stale   bool              // a site has joined or left since a cycle has listed them
-	touched []*job            // in this step, of those that come after others or others after them
-	fallen  []*job            // in this step, that have lost their windows though nobody has given them up; stubs anyhow
-	lasts   []bourse.TxID     // of each job its latest try, while an image is read
-	lines   []bourse.UserLine // the order in which users are served, likewise
-	// of an image of an earlier version, while it is read: what its transactions take is not in it
+	early   uint64            // reports from sites about work before its window
+	stale   bool              // a site has joined or left since a cycle last listed them
+	touched []*job            // jobs of workflows that this step has changed
+	fallen  []*job            // jobs that lost their window in this step though nobody gave it up, and every stub that did
+	lasts   []bourse.TxID     // while an image is read: the latest try of each job
+	lines   []bourse.UserLine // while an image is read: the order in which users are served
+	// uncounted says, while an image is read, that it is of an earlier version, which
+	// does not say what its transactions take.
 	uncounted bool
 	part      int // maxPart, less in tests
 }
 
-// newMemory is that of a broker that has done nothing yet.
+// newMemory is the memory of a broker that has done nothing yet.
 func newMemory(cfg Config) memory {
 	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
 	mem.reset()
@@ -52,7 +53,7 @@ func newMemory(cfg Config) memory {
 	return mem
 }
 
-// reset forgets all that follows from facts.
+// reset forgets everything that follows from facts.
 func (mem *memory) reset() {
 	mem.names, mem.txs, mem.lives = map[string]*job{}, transactions{}, lives{nonce: mem.cfg.Nonce}
 	mem.bars.load(nil)
@@ -65,18 +66,18 @@ func (mem *memory) reset() {
 	mem.termsChanged()
 }
 
-// termsChanged has what follows from the terms follow from those that are there now.
+// termsChanged recomputes what depends on the terms of users and tenants.
 func (mem *memory) termsChanged() {
 	mem.tenancy.changed()
 	mem.usage.stale = true
 	mem.accounts.Bound(mem.tenancy.quotas())
 }
 
-// termsOf are those of a user.
+// termsOf are a user's terms.
 func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(user) }
 
-// settle checks whether a job's window is over. If it was carried to its end the
-// job is done, else it waits again.
+// settle checks whether a job's window is over. If all of it was carried to its end
+// the job is done, otherwise it waits again; a stub is abandoned.
 func (mem *memory) settle(j *job) {
 	if j.state != bourse.JobPlaced {
 		return
@@ -101,7 +102,7 @@ func (mem *memory) settle(j *job) {
 		mem.become(j, bourse.JobDone)
 		return
 	}
-	kept := len(j.txs) > 0 // nobody has given it up
+	kept := len(j.txs) > 0 // whether nobody gave it up
 	for _, t := range j.txs {
 		kept = kept && t.givenUp == bourse.Kept
 		t.apart = true
@@ -120,7 +121,7 @@ func (mem *memory) settle(j *job) {
 	mem.become(j, bourse.JobWaiting)
 }
 
-// become moves a job to a state, and into the queue or out of it.
+// become moves a job to a state, and into or out of the queue.
 func (mem *memory) become(j *job, s bourse.JobState) {
 	was, will := j.state.Queued(), s.Queued()
 	j.state, j.since = s, mem.now

@@ -8,9 +8,9 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// jobModify looks for another window for a placed job, of another request. Its
-// transaction's Holds name the legs that they replace, which the sites give up
-// at its Confirm: both or neither. Row B28.
+// jobModify looks for another window for a placed job whose user has changed the
+// request. The new transaction's Holds name the legs that they replace, and the sites
+// give those up at its Confirm: both happen or neither. Row B28.
 func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, out *agents.Outbox) {
 	r := ers.movable(now, m)
 	if r.Refused() {
@@ -26,7 +26,7 @@ func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModif
 		if e.tx != nil || e.asker != from || !sameRequest(&want.Request, &e.request) {
 			out.Send(from, agents.JobReply{Job: m.Job, Reason: e.busy()})
 		}
-		return // asked twice by the same: the answer to the first is on its way
+		return // the same request again: the answer to the first is still to come
 	}
 	if sameRequest(&want.Request, &has) {
 		out.Send(from, agents.JobReply{Job: m.Job})
@@ -41,7 +41,7 @@ func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModif
 	ers.gather(now, now.Add(ers.cfg.Horizon), e, out)
 }
 
-// busy says why a job is not changed now. Row B116.
+// busy says why a job cannot be changed now. Row B116.
 func (e *errand) busy() bourse.Reason {
 	if e.tx != nil {
 		return reason(bourse.BadState, "the part of job %q at %s was lost and is being replaced; ask again when its window is whole", e.job.Name, e.tx.sites[e.leg])
@@ -49,7 +49,7 @@ func (e *errand) busy() bourse.Reason {
 	return reason(bourse.BadState, "another change of job %q is under way; ask again when that is done or refused", e.job.Name)
 }
 
-// movable says why a job cannot be moved now.
+// movable says why a job cannot be moved now; no reason: it can.
 func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 	j := ers.names[m.Job]
 	switch {
@@ -75,10 +75,10 @@ func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 	return sense(now, &want)
 }
 
-// move searches what is offered and what the job itself has, and begins the
-// transaction that replaces it.
+// move searches for a window in what is offered and in what the job itself has, and
+// begins the transaction that replaces the job's window.
 func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
-	// The wait for offers may have lasted: what could be moved then may run now.
+	// Waiting for offers may have taken time, and the job may be running by now.
 	if r := ers.movable(now, agents.JobModify{Job: e.job.Name, User: e.job.User, Request: e.request}); r.Refused() {
 		ers.moved(now, e, r, out)
 		return
@@ -128,9 +128,9 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	e.try = ers.co.open(now, f, nil, false, out)
 }
 
-// replaced picks the legs that new ones are to take the place of, each at its own
-// site. One of the same group comes before others: it is that which may stand in the
-// way, by its nodes and by what the site allows of a group.
+// replaced picks, for each new leg, a leg at the same site for it to replace, preferably
+// in the same group: there the old leg may be in the way, by its nodes or by the site's
+// limits on a group.
 func (j *job) replaced(sites []string, legs []bourse.Leg) ([]bourse.LegID, []uint32) {
 	ids, versions := make([]bourse.LegID, len(legs)), make([]uint32, len(legs))
 	for _, alike := range []bool{true, false} {
@@ -145,7 +145,7 @@ func (j *job) replaced(sites []string, legs []bourse.Leg) ([]bourse.LegID, []uin
 	return ids, versions
 }
 
-// legAt is the first confirmed leg of a job at a site that suits, and its version.
+// legAt is a job's first confirmed leg at a site for which suits is true, and its version.
 func (j *job) legAt(site string, suits func(id bourse.LegID, group string) bool) (bourse.LegID, uint32) {
 	for _, t := range j.txs {
 		for i := range t.legs {
@@ -157,14 +157,14 @@ func (j *job) legAt(site string, suits func(id bourse.LegID, group string) bool)
 	return bourse.LegID{}, 0
 }
 
-// giveBack adds to a site's offers what the job itself has there, with what its cluster
-// keeps beyond it.
+// giveBack adds to a site's offers the nodes that the job itself has there, including the
+// padding that the cluster keeps around its legs.
 func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 	o := &e.poll.sites[site]
 	if o.Answer != planning.Usable {
 		return
 	}
-	o.Groups = slices.Clone(o.Groups) // those of the message are not ours to change
+	o.Groups = slices.Clone(o.Groups) // the message's must not be changed
 	for _, t := range e.job.txs {
 		for i := range t.legs {
 			l := &t.legs[i]
@@ -184,8 +184,8 @@ func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 	}
 }
 
-// moved answers the user whose move came to nothing. If the job has lost a part
-// of its window meanwhile, that is repaired now.
+// moved tells the user why a move failed. If the job has meanwhile lost a part of its
+// window, that is repaired now.
 func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.Outbox) {
 	if e.job.errand == e {
 		ers.finish(e)
@@ -196,9 +196,8 @@ func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agen
 	ers.mend(now, e.job, out)
 }
 
-// tellReplaced releases what is left of the window that a move was to replace:
-// after its first Confirmed or, if it came to nothing, what is of no use to its
-// job.
+// tellReplaced releases the rest of the window that a move replaces, after its first
+// Confirmed. If the move failed, it releases what its job cannot use.
 func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for _, old := range co.txs.all() {
 		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
@@ -207,7 +206,7 @@ func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents
 	}
 }
 
-// answerMove tells who asked for a move that it has taken effect, or why not.
+// answerMove tells the asker of a move that it has taken effect, or why it has not.
 func (ers *errands) answerMove(t *transaction, why bourse.Reason, out *agents.Outbox) {
 	if t.asker != "" {
 		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})

@@ -9,21 +9,20 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A site may ask the user of a job for the place that it has, for another one and
-// a payment, so that somebody else fits in. What is asked is recorded and shown
-// with the job; nothing changes until its user, or in a simulation a draw, has
-// said yes. Yes is a transaction that replaces the leg, as every move is: the new
-// price is the old one less the payment, and the old one comes back. Rows B74 to
-// B77.
+// A site may ask a job's user to give up the job's place for another one and a payment,
+// so that somebody else fits in. The offer is recorded and shown with the job; nothing
+// changes until the user, or in a simulation a draw, accepts. Accepting begins a
+// transaction that replaces the leg, like any move. The new price is the old one less
+// the payment, and the old price is refunded. Rows B74 to B77.
 
-// maxJobOffers bounds the offers that are remembered of a job: beyond it the oldest
-// that is closed is forgotten, and where all are open a new one is declined.
+// maxJobOffers bounds the offers remembered for a job. Beyond it the oldest closed one
+// is forgotten; if all are open, a new one is declined.
 const maxJobOffers = 16
 
 // longestOffer bounds how long an offer is kept open, whatever its site says.
 const longestOffer = bourse.Day
 
-// offerDue ends the time of an offer.
+// offerDue is the alarm for an offer's expiry.
 type offerDue struct {
 	Leg    bourse.LegID
 	Number uint32
@@ -32,7 +31,7 @@ type offerDue struct {
 // Kind names the alarm.
 func (offerDue) Kind() string { return "OfferDue" }
 
-// offers are those for a job, the latest last.
+// offers are the offers for a job, the latest last.
 type offers struct{ list []bourse.JobOffer }
 
 // asks lists them, nil if there are none.
@@ -43,8 +42,8 @@ func (j *job) asks() []bourse.JobOffer {
 	return j.offers.list
 }
 
-// offer finds what a site has asked for a leg; nil if it has not, or that is
-// forgotten.
+// offer finds an offer for a leg by its number, or returns nil if there was none or it
+// has been forgotten.
 func (j *job) offer(leg bourse.LegID, number uint32) *bourse.JobOffer {
 	for i := range j.asks() {
 		if o := &j.offers.list[i]; o.Leg == leg && o.Number == number {
@@ -54,7 +53,7 @@ func (j *job) offer(leg bourse.LegID, number uint32) *bourse.JobOffer {
 	return nil
 }
 
-// shifts are the answers to sites that wish a leg lay elsewhere.
+// shifts answers sites that ask to move a leg.
 type shifts struct {
 	*memory
 	limits  limits
@@ -62,8 +61,8 @@ type shifts struct {
 	errands *errands
 }
 
-// shiftOffered takes a site's wish that a leg lay elsewhere. What was answered is
-// answered again; what cannot be is declined at once. Rows B74, B77.
+// shiftOffered takes a site's offer to move a leg. An offer that was declined before is
+// declined again, and one that cannot be accepted is declined at once. Rows B74, B77.
 func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
 	j := t.job
 	if o := j.offer(m.Leg, m.Number); o != nil {
@@ -72,7 +71,7 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 		}
 		return
 	}
-	// The window that is accepted is what of the site's suits the job.
+	// Only as much of the site's window is accepted as suits the job.
 	o := bourse.JobOffer{Site: t.sites[0], Leg: m.Leg, State: bourse.OfferOpen, ShiftOffer: bourse.ShiftOffer{
 		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, j.Ready), Due: min(m.Due, j.Deadline, bourse.MaxTime),
 		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
@@ -99,7 +98,7 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 	}
 }
 
-// unfit says why a leg cannot be shifted as it is offered.
+// unfit says why a leg cannot be moved as offered; no reason: it can.
 func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobOffer) bourse.Reason {
 	at, ok := t.job.follows()
 	w := bourse.Flex{Ready: o.Ready, Due: o.Due}
@@ -120,7 +119,7 @@ func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.Jo
 	return bourse.Reason{}
 }
 
-// crowded says why no further offer for a job is taken now.
+// crowded says why a job takes no further offer now; no reason: it does.
 func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 	open := 0
 	for _, o := range j.asks() {
@@ -136,8 +135,8 @@ func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// willing draws whether the user of a leg accepts an offer: the same for the same
-// seed, leg and offer, whatever else is drawn.
+// willing draws whether the user of a leg accepts an offer. The result depends only on
+// the seed, the leg and the offer's number, not on other draws.
 func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
 	h := fnv.New64a()
 	var x [12]byte
@@ -146,23 +145,24 @@ func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
 	h.Write(x[:])
 	h.Write([]byte(leg.String()))
 	n := h.Sum64()
-	n ^= n >> 33 // the low bits of FNV are poor
+	n ^= n >> 33 // mix, because FNV's low bits are poor
 	n *= 0xff51afd7ed558ccd
 	n ^= n >> 33
 	return int(n%1000) < shi.cfg.AcceptShifts
 }
 
-// offerAnswer takes a user's yes or no. The same again is answered alike. Rows
-// B75, B76.
+// offerAnswer handles a user's answer to an offer. A repeated answer gets the same
+// reply. Rows B75, B76.
 func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
 	why, begun := shi.answered(now, from, m, out)
 	if begun && !why.Refused() {
-		return // its asker hears when it has taken effect, or why it has not
+		return // its asker hears later that it has taken effect, or why not
 	}
 	out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
 }
 
-// answered takes the answer, or says why not. begun: it has begun a transaction.
+// answered acts on a user's answer, or says why it cannot. begun reports whether it has
+// begun a transaction.
 func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
 	j := shi.names[m.Job]
 	switch {
@@ -195,9 +195,9 @@ func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswe
 	return bourse.Reason{}, false
 }
 
-// accept begins the transaction that shifts a leg, or says why it cannot; then
-// the offer stays as it is. The accounts have to cover the new price beside the
-// old one, which comes back. Row B75.
+// accept begins the transaction that moves a leg, or says why it cannot and leaves the
+// offer as it is. The accounts must cover the new price before the old one is refunded.
+// Row B75.
 func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
 	t := shi.txs.get(o.Leg.Tx)
 	if t == nil || shi.errands.lies(j) != t || !shi.co.mayBuy(now) || j.errand != nil {
@@ -231,8 +231,8 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	return bourse.Reason{}
 }
 
-// offerFailed closes an offer whose transaction came to nothing. One whose site has
-// not been heard stays open, for another try.
+// offerFailed closes an offer whose transaction failed. If the site just did not answer,
+// the offer stays open for another try.
 func (shi *shifts) offerFailed(now bourse.Time, t *transaction, out *agents.Outbox) {
 	o := t.accepted()
 	if o == nil || o.State != bourse.OfferOpen || t.reason.Code == bourse.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
@@ -241,7 +241,7 @@ func (shi *shifts) offerFailed(now bourse.Time, t *transaction, out *agents.Outb
 	shi.closeOffer(o, bourse.OfferRejected, t.reason, out)
 }
 
-// accepted is the offer that a transaction accepts; nil if it is none.
+// accepted is the offer that a transaction accepts, or nil.
 func (t *transaction) accepted() *bourse.JobOffer {
 	if t.offer == 0 {
 		return nil
@@ -255,7 +255,7 @@ func (shi *shifts) closeOffer(o *bourse.JobOffer, to bourse.OfferState, why bour
 	shi.decline(o, out)
 }
 
-// decline tells a site no.
+// decline tells a site that its offer is declined.
 func (shi *shifts) decline(o *bourse.JobOffer, out *agents.Outbox) {
 	out.Send(siteID(o.Site), agents.ShiftDeclined{Leg: o.Leg, Number: o.Number, Version: o.Version, Reason: o.Reason})
 }
@@ -271,7 +271,7 @@ func (shi *shifts) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
 	}
 }
 
-// offersAgain sets the alarms of open offers, for a new life.
+// offersAgain sets the alarms of open offers in a new life.
 func (shi *shifts) offersAgain(out *agents.Outbox) {
 	for _, j := range shi.jobs {
 		for _, o := range j.asks() {
@@ -282,7 +282,7 @@ func (shi *shifts) offersAgain(out *agents.Outbox) {
 	}
 }
 
-// applyOffered keeps an offer with its job.
+// applyOffered adds an offer to its job.
 func (mem *memory) applyOffered(f bourse.ShiftOffered) {
 	t := mem.txs.get(f.Leg.Tx)
 	j := t.job

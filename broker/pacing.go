@@ -5,22 +5,22 @@ import (
 	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
-// pacing is what the last cycles tell the next one: how long a job that is left
-// without a window waits for its next chance, and what a credit weighs.
+// pacing is what recent cycles tell the next one: how long a job left without a window must
+// expect to wait for its next chance, and what a credit weighs.
 type pacing struct {
-	looked int64          // jobs that the last cycles have looked at, in thousandths: of each cycle 7/8 of the one after it
-	failed int64          // of those, the jobs that got nothing, or nothing nearly as good as alone: who waits may fare like them
-	weight bourse.Credits // of a credit; 0: it costs what it says
+	looked int64          // jobs that recent cycles looked at, in thousandths; each cycle counts 7/8 of the next
+	failed int64          // of those, the jobs that got nothing, or nothing nearly as good as alone
+	weight bourse.Credits // of a credit; 0: it counts at face value
 }
 
-// closed takes note of a cycle that has closed.
+// closed takes account of a cycle that has closed.
 func (p *pacing) closed(f bourse.CycleClosed) {
 	p.looked += 1000*int64(f.Batch) - p.looked/8
 	p.failed += 1000*int64(min(f.Batch, max(0, f.Postponed-f.Deferred)+f.Behind)) - p.failed/8
 	p.weight = f.Weight
 }
 
-// image is what of it an image keeps.
+// image is the pacing as an image keeps it.
 func (p *pacing) image() bourse.Pacing {
 	return bourse.Pacing{Looked: p.looked, Failed: p.failed, Weight: p.weight}
 }
@@ -28,8 +28,8 @@ func (p *pacing) image() bourse.Pacing {
 // load reads what an image has kept.
 func (p *pacing) load(f bourse.Pacing) { *p = pacing{f.Looked, f.Failed, f.Weight} }
 
-// wait is how long a job that waits must wait for a window as good as it could have
-// alone: a cycle over the share of jobs that get one, at most so long.
+// wait is how long a job must expect to wait for a window as good as it could have alone: a
+// cycle divided by the share of jobs that get one, at most most.
 func (p *pacing) wait(cycle, most bourse.Duration) bourse.Duration {
 	found := p.looked - p.failed
 	if found <= 0 || int64(cycle) > int64(most)*found/max(1, p.looked) {
@@ -41,18 +41,18 @@ func (p *pacing) wait(cycle, most bourse.Duration) bourse.Duration {
 	return bourse.Duration(int64(cycle) * p.looked / found)
 }
 
-// A VO's money is to last for its time. Where the spending foreseen passes it, a credit
-// weighs 1 + mu in what windows lose (policy/placement), so that the least valuable ones
-// of the whole time go without, and not those that come last:
+// A VO's money must last for its time. If the foreseen spending exceeds it, a credit weighs
+// 1 + mu when a window's loss is computed (policy/placement). Then the least valuable jobs
+// of the whole time go without a window, rather than the last to come:
 //
 //	mu = gain x (foreseen/had - 1 - doubt), 0 <= mu <= most
 //
-// foreseen is what would be used in the end if the whole time went as the part that has
-// elapsed. Early on little follows from that part: a fiftieth of the time counts as spent
-// to plan, and the doubt is six tenths of the share of the time that is left. Nothing
-// is said before a fiftieth has elapsed. While mu falls back to 0 and foreseen/had is at
-// least 9/10, a credit weighs exactly 1: jobs that were left, because a window would lose
-// more than their budget, then still are.
+// foreseen is what would be used in the end if the whole time went like the part that has
+// elapsed. Early on that part says little. So a fiftieth of the time is counted as spent to
+// plan, the doubt is six tenths of the share of time left, and nothing is foreseen before a
+// fiftieth has elapsed. When mu has fallen back to 0 and foreseen/had is still at least
+// 9/10, a credit weighs exactly 1, and jobs whose window would lose more than their budget
+// are still left waiting.
 const (
 	gain      = 30
 	plan      = million / 50
@@ -66,10 +66,10 @@ const (
 // Pace is how the VO's budget lasts for its time.
 type Pace struct {
 	From, Until bourse.Time
-	Had         bourse.Credits // for that time: what the account had when it began, and deposits since
-	Used        bourse.Credits // of that, spent and promised, net of what came back
-	Known       bool           // enough of the time has elapsed to foresee
-	Foreseen    bourse.Credits // used in the end, if the whole time goes as the part that has elapsed
+	Had         bourse.Credits // what the account had when that time began, and deposits since
+	Used        bourse.Credits // of that, what is spent or promised, net of refunds
+	Known       bool           // enough time has elapsed to foresee the spending
+	Foreseen    bourse.Credits // used in the end, if the whole time goes like the part that has elapsed
 	Weight      bourse.Credits // of a credit in the next cycle
 }
 
@@ -81,7 +81,7 @@ func (p Pace) Words() bourse.Phrase {
 	return bourse.Say("spending foreseen %v of %v credits by %v: a credit weighs %v", p.Foreseen/bourse.Credit*bourse.Credit, p.Had, p.Until, p.Weight)
 }
 
-// pace looks at the time of the budget that is under way from an instant in it.
+// pace is how the budget of the current period lasts, seen from an instant in it.
 func (x *budget) pace(now bourse.Time, in *accounts.Accounts) Pace {
 	p := Pace{From: x.from, Until: x.until, Had: x.had, Weight: bourse.Credit}
 	p.Used = x.had - in.Available() + in.Overdrawn() - x.borne
@@ -93,8 +93,8 @@ func (x *budget) pace(now bourse.Time, in *accounts.Accounts) Pace {
 	return p
 }
 
-// weigh is what a credit weighs from now on, where it has weighed as much before; 0: it
-// costs what it says, and no job is left for that.
+// weigh is what a credit weighs from now on, given what it weighed before; 0: it counts at
+// face value, and no job is left waiting for lack of money.
 func (p Pace) weigh(now bourse.Time, before bourse.Credits) bourse.Credits {
 	if !p.Known || p.Had <= 0 {
 		return 0
@@ -105,7 +105,7 @@ func (p Pace) weigh(now bourse.Time, before bourse.Credits) bourse.Credits {
 	foreseen := (used + plan) * million / (elapsed + plan)
 	switch mu := gain * (foreseen - million - doubt*(million-elapsed)/million); {
 	case mu > 0:
-		return bourse.Credit + bourse.Credits(min(mu, mostMu)/1000*1000) // as bourse.Terms have it
+		return bourse.Credit + bourse.Credits(min(mu, mostMu)/1000*1000) // in thousandths, like bourse.Terms
 	case before > 0 && foreseen >= stillNear:
 		return bourse.Credit
 	}

@@ -8,31 +8,32 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Tenants share the places of batches by strides (Waldspurger and Weihl, Stride
-// scheduling, 1995): each has a pass, which grows by what a job taken asks for (nodes x
-// length) over the tenant's share, and the least pass is served next. So while all have jobs
-// that are due, what is taken of them is as their shares are, whatever the sizes of the jobs, but for
-// one job each. Who had nothing due comes back at the least pass of the others, or its own if that
-// is more: what was not asked for is not saved up. Users who are in no tenant are together one, with the share 1.
+// Tenants share the places of batches by stride scheduling (Waldspurger and Weihl, Stride
+// scheduling, 1995). Each tenant has a pass. For each job taken it grows by what the job asks
+// for (nodes x length) divided by the tenant's share, and the tenant with the lowest pass is
+// served next. So while all tenants have due jobs, they are served in proportion to their
+// shares, whatever the sizes of their jobs, to within one job each. A tenant that had nothing
+// due resumes at the lowest pass of the others, or at its own if that is higher: unused turns
+// are not saved up. Users without a tenant together form one, with share 1.
 
-// passes are those of the tenants of a batch as it is taken; nil where there are none.
+// passes are the tenants' passes while a batch is taken; nil if there are no tenants.
 type passes map[string]int64
 
-// strideUnit is how much a pass grows for a node-second of a tenant with share 1; MaxShare's
-// multiple, so that no share loses much by rounding.
+// strideUnit is how much a pass grows for a node-second at share 1. It is no smaller than
+// MaxShare, so that no share loses much by rounding.
 const strideUnit = 1000
 
-// maxStride bounds what one job adds.
+// maxStride bounds what one job adds to a pass.
 const maxStride = 1 << 50
 
-// stride is how much a job adds to the pass of its tenant.
+// stride is what a job adds to its tenant's pass.
 func (q *queue) stride(j *job, t *tenantTerms) int64 {
 	seconds := min(int64(j.Nodes)*max(1, int64(j.Length/bourse.Second)), maxStride/strideUnit)
 	return max(1, seconds*strideUnit/int64(t.share))
 }
 
-// running are the passes as a batch begins: of those who have jobs due none is behind the
-// least who had some before, and of the others those that are ahead of it are kept.
+// running are the passes when a batch begins. No tenant with due jobs is behind the lowest of
+// those that have a pass already; of the tenants without due jobs, those ahead of it are kept.
 func (q *queue) running(list []*service) passes {
 	if len(q.pass) == 0 && !slices.ContainsFunc(list, func(t *service) bool { return t.tenant.name != "" }) {
 		return nil
@@ -58,7 +59,7 @@ func (q *queue) running(list []*service) passes {
 	return p
 }
 
-// lines is what of it goes on record: from the least on, so that the numbers stay small.
+// lines are the passes as recorded: relative to the lowest, so that the numbers stay small.
 func (p passes) lines() []bourse.TenantLine {
 	var list []bourse.TenantLine
 	for name, at := range p {
@@ -75,7 +76,7 @@ func (p passes) lines() []bourse.TenantLine {
 	return list
 }
 
-// passed has the tenants be as far as a batch says.
+// passed sets the tenants' passes to those of a batch.
 func (q *queue) passed(list []bourse.TenantLine) {
 	if list == nil {
 		return
@@ -86,5 +87,5 @@ func (q *queue) passed(list []bourse.TenantLine) {
 	}
 }
 
-// passes are those on record, in order of name.
+// passes are the passes on record, in order of name.
 func (q *queue) passes() []bourse.TenantLine { return q.pass.lines() }

@@ -11,24 +11,24 @@ type peer struct {
 	id     agents.ID
 	name   string // of the site
 	member bool   // it is asked for offers
-	went   bool   // it was a member, and has left
+	went   bool   // it was a member and has left, at left
 	left   bourse.Time
 
-	lost *loss // nil: it is not
+	lost *loss // nil: it is not lost
 
-	// For this life only.
-	heard     bourse.Time // when it last said anything
-	asked     bourse.Time // when it was first asked something since then that it has to answer; 0: it was not
+	// This life only.
+	heard     bourse.Time // when it last sent anything
+	asked     bourse.Time // when it was first asked, since then, something it must answer; 0: it was not
 	lists     bourse.Time // when it was last asked for its legs
 	silent    silence
 	known     acquaintance
-	clock     planning.Answer // usable or skewed, as its last offers have shown; else silent
+	clock     planning.Answer // Usable or Skewed, by its last offers; otherwise Silent
 	listed    bool
 	stands    standing
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs
 	memory    siteMemory
-	owed      []bourse.LegID // to be asserted and not answered, in order
+	owed      []bourse.LegID // assertions not yet answered, in order
 	told      int            // how many of them have been sent
 	asserting map[bourse.LegID]bool
 }

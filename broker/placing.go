@@ -9,20 +9,20 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// entry is a job in a cycle: what is planned for it, and what came of the tries.
+// entry is a job in a cycle, with its plan and the outcome of its tries.
 type entry struct {
 	job   *job
 	plan  *planning.Plan // nil before the choice
 	tries int            // transactions begun
-	tried []int          // numbers of the alternatives that are not tried again
+	tried []int          // numbers of the alternatives not to be tried again
 	last  int            // number of the alternative tried last
 	over  bool           // placed or postponed
-	ready bourse.Time    // a bound of its user or tenant allows no window sooner,
-	bound bourse.Reason  // this one
-	why   bourse.Reason  // why an alternative fell out last
+	ready bourse.Time    // a bound of its user or tenant allows no earlier window
+	bound bourse.Reason  // that bound, if there is one
+	why   bourse.Reason  // why an alternative was last ruled out
 }
 
-// notBefore is when a bound allows a window, 0 if none stands in the way.
+// notBefore is when a bound first allows a window, or 0 if no bound matters.
 func (e *entry) notBefore() bourse.Time {
 	if !e.bound.Refused() {
 		return 0
@@ -30,8 +30,8 @@ func (e *entry) notBefore() bourse.Time {
 	return e.ready
 }
 
-// postponed leaves jobs that a plan has no window for to a later cycle, but for those
-// that have gone since.
+// postponed leaves jobs for which a plan has no window to a later cycle. It skips jobs
+// that are no longer in this cycle.
 func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 	for i := range list {
 		e := &sch.cycle.entries[list[i].Job]
@@ -39,14 +39,14 @@ func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 			continue
 		}
 		e.over = true
-		if e.bound.Refused() { // it was looked for only from then on, and may have had a window before
+		if e.bound.Refused() { // the search began only at ready, so an earlier window may exist
 			list[i].Reason, list[i].Final = e.bound, false
 		}
 		sch.postpone(e.job, list[i].Reason, list[i].Final, out)
 	}
 }
 
-// postpone leaves a job to a later cycle, or to none if final.
+// postpone leaves a job to a later cycle, or abandons it if final.
 func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
 	sch.cycle.summary.Postponed++
 	if r.Code == bourse.Waits {
@@ -55,9 +55,9 @@ func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.
 	sch.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }
 
-// try begins a transaction of the job's chosen alternative or, after a refusal,
-// of the next best that fits what is left. It reports false, and postpones the
-// job, when there is none or MaxTries are done.
+// try begins a transaction for the job's chosen alternative or, after a refusal, for
+// the next best that still fits. If there is none, or after MaxTries, it postpones the
+// job and reports false.
 func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
 	if e.tries < sch.cfg.MaxTries {
 		if a := sch.pick(now, e); a != nil {
@@ -69,7 +69,7 @@ func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
 	return false
 }
 
-// begin records a try of an alternative and asks its sites to hold it. Row B1.
+// begin begins a transaction for an alternative and asks its sites to hold it. Row B1.
 func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
 	e.tries++
 	e.tried, e.last = append(e.tried, a.Number), a.Number
@@ -95,9 +95,8 @@ func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, 
 	sch.cycle.try = sch.co.open(now, f, run, e.tries > 1, out)
 }
 
-// pick returns the alternative to try: the chosen one first, then the best of
-// those not tried. One that does not fit what B*, T* and the accounts leave, or
-// has come too near, or has a leg at a site that has left or is lost, is passed over.
+// pick returns the alternative to try: first the chosen one, then the best of those not
+// yet tried. It skips any that fits says cannot be tried now.
 func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
 	terms := &sch.cycle.input.Terms
 	var best *planning.Alternative
@@ -128,11 +127,13 @@ func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
 	return best
 }
 
-// minNotice is the least notice at which a window is still tried where there is
+// minNotice is the shortest notice at which a window is still tried where there is
 // latency: sites refuse a Hold that starts sooner.
 const minNotice = 2 * bourse.Second
 
-// fits says why an alternative cannot be tried now.
+// fits says why an alternative cannot be tried now: it starts too soon, it exceeds what
+// B*, T*, the accounts or a bound leave, or one of its sites has left, is lost, or is
+// closed to the user. No reason: it can be tried.
 func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse.Reason {
 	c := &sch.cycle
 	budget, time := c.outcome.BudgetLimit-c.cost, c.outcome.TimeLimit-c.time
@@ -165,9 +166,9 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 	return sch.limits.overBounds(e.job.User, legs, a.Cost, e.job.flex(legs), nil)
 }
 
-// premium is what may be paid for a window beyond its quotes before another one, or
-// to wait for the next cycle, is better. Only where the cycle minimises value is that
-// known.
+// premium is how much more than its quotes a window may cost before another window, or
+// waiting for the next cycle, is better. That is known only if the cycle minimises
+// value; otherwise there is no limit.
 func (e *entry) premium(in *planning.Input, j *planning.Job, cycle bourse.Duration, a *planning.Alternative) bourse.Credits {
 	if !in.Terms.ByValue() {
 		return bourse.MaxCredits
@@ -184,11 +185,11 @@ func (e *entry) premium(in *planning.Input, j *planning.Job, cycle bourse.Durati
 	return most
 }
 
-// mostPaid is the most that is paid for each leg: what the job's budget leaves
-// after the quotes of the other legs, and its premium. What all legs together may cost beyond
-// their quotes is capped by what B* and the accounts leave; earlier legs come
-// first. So the pending sum never passes an account, and a site refuses a price
-// that would make the cycle pass B*.
+// mostPaid is the limit of each leg: its quote, plus what the job's budget leaves after
+// all quotes, at most the premium. What all legs together may cost beyond their quotes
+// is capped by what B*, the accounts and the bounds leave, and earlier legs come first.
+// So pending payments never exceed an account, and a price that would take the cycle
+// over B* is refused by the site.
 func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credits {
 	c := &sch.cycle
 	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
@@ -206,8 +207,8 @@ func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credi
 	return list
 }
 
-// refusedTry goes on with the cycle after a try that came to nothing. After CAP
-// the same alternative is tried again later.
+// refusedTry goes on with the cycle after a failed try. After a refusal with Cap the
+// same alternative is tried again after capWait.
 func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
 	c := &sch.cycle
 	e := &c.entries[c.current]
@@ -220,8 +221,8 @@ func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.O
 	out.Alarm(now.Add(capWait), capDue{c.number, c.current, e.tries})
 }
 
-// capWait is how long a broker that holds too much unconfirmed waits before it
-// asks for the same again.
+// capWait is how long to wait after a refusal with Cap (too much held unconfirmed)
+// before asking for the same again.
 const capWait = 2 * bourse.Second
 
 func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
@@ -231,11 +232,11 @@ func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
 	}
 }
 
-// maxSpare bounds the legs that are kept for repair.
+// maxSpare bounds the legs that a transaction keeps for repairs.
 const maxSpare = 16
 
-// spares lists the legs of the other alternatives of the same size that start when
-// this one does: a committed window keeps its size.
+// spares lists, for repairs, the legs of the other alternatives with the same size and
+// start as this one: a committed window keeps both.
 func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []bourse.SiteLeg {
 	var list []bourse.SiteLeg
 	for i := range e.plan.Alternatives {
@@ -252,10 +253,11 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []bourse.Site
 	return list
 }
 
-// trying reports whether a transaction is the one of the cycle under way.
+// trying reports whether the current cycle is carrying out this transaction.
 func (sch *scheduler) trying(t *transaction) bool { return sch.cycle.try == t }
 
-// decided goes on with the cycle if a transaction was its; false if it was not.
+// decided goes on with the cycle after its transaction is decided. It reports false if t
+// is not the cycle's.
 func (sch *scheduler) decided(now bourse.Time, t *transaction, out *agents.Outbox) bool {
 	c := &sch.cycle
 	if c.try != t {
@@ -273,8 +275,8 @@ func (sch *scheduler) decided(now bourse.Time, t *transaction, out *agents.Outbo
 	return true
 }
 
-// entryOf is the place of a job in the cycle under way; -1 if it has none, or none
-// any more.
+// entryOf is the index of a job's entry in the current cycle, or -1 if it has none or
+// its entry is over.
 func (c *cycle) entryOf(j *job) int {
 	if c.phase == idle || !j.taken {
 		return -1
@@ -282,7 +284,7 @@ func (c *cycle) entryOf(j *job) int {
 	return slices.IndexFunc(c.entries, func(e entry) bool { return e.job == j && !e.over })
 }
 
-// endPlan ends what the cycle under way does for a job.
+// endPlan makes the current cycle do nothing more for a job.
 func (sch *scheduler) endPlan(j *job) {
 	c := &sch.cycle
 	for i := range c.entries {
@@ -292,16 +294,16 @@ func (sch *scheduler) endPlan(j *job) {
 	}
 }
 
-// putBack has a job wait if the cycle under way has planned it for too early: it
-// may start only at the instant, or, if it is not placed, not at all yet. It
-// reports whether the job is in the cycle.
+// putBack postpones a job if the current cycle may have planned it too early. If placed
+// (all the jobs it comes after have windows) it may start at the instant; otherwise it
+// may not start yet. putBack reports whether the job is in the cycle.
 func (sch *scheduler) putBack(j *job, at bourse.Time, placed bool, out *agents.Outbox) bool {
 	c := &sch.cycle
 	i := c.entryOf(j)
 	if i < 0 {
 		return false
 	}
-	if !placed || c.phase != gathering && c.input.Jobs[i].Request.Ready < at { // while it gathers, nothing is planned yet
+	if !placed || c.phase != gathering && c.input.Jobs[i].Request.Ready < at { // while gathering, nothing is planned yet
 		c.entries[i].over = true
 		sch.postpone(j, j.slipped(at, placed), false, out)
 		j.again = placed

@@ -6,24 +6,24 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// poll is a request for offers to several sites, and what they have answered, in the
-// canonical order of the sites. An offer is data of the moment and of a stranger: one
-// that makes no sense counts as a site closed to us.
+// poll is a request for offers to several sites, with their answers, in the canonical
+// order of the sites. Offers come from strangers: a site whose offer makes no sense
+// counts as closed.
 type poll struct {
 	ids    []agents.ID
 	sites  []planning.Site
-	away   []bool // by site: it has left before it said anything
-	spared []bool // by site: nobody waits for it, see silent.go
+	away   []bool // by site: it left before it answered
+	spared []bool // by site: it is not waited for, see silent.go
 }
 
-// newPoll is a poll of these sites, before any has answered.
+// newPoll is a poll of these sites before any has answered.
 func newPoll(ids []agents.ID) poll {
 	p := poll{ids: ids, sites: make([]planning.Site, len(ids)), away: make([]bool, len(ids)), spared: make([]bool, len(ids))}
 	p.reset()
 	return p
 }
 
-// reset forgets the answers of the cycle before.
+// reset forgets the previous cycle's answers.
 func (p *poll) reset() {
 	for i, id := range p.ids {
 		p.sites[i] = planning.Site{Name: siteName(id)}
@@ -34,9 +34,8 @@ func (p *poll) reset() {
 // open reports whether a site may still answer.
 func (p *poll) open(site int32) bool { return p.sites[site].Answer == planning.Silent && !p.away[site] }
 
-// take keeps a site's offers, asked for and received at these instants, unless
-// there are some already, or the site has left meanwhile. It reports whether one
-// less is waited for.
+// take keeps a site's offers, requested and received at these instants, unless the site
+// has answered or left already. It reports whether the site was waited for.
 func (p *poll) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
 	if !p.open(site) {
 		return false
@@ -46,8 +45,8 @@ func (p *poll) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
 	return !p.spared[site]
 }
 
-// judge says what offers are good for. They were made between request and receipt,
-// by the clock of their site: where that is off, instants in them mean nothing.
+// judge says whether offers can be used. By the site's clock they must have been made
+// between request and receipt; if that clock is off, the instants in them mean nothing.
 func judge(asked, now bourse.Time, o *agents.Offers) planning.Answer {
 	switch {
 	case o.Refusal.Refused():
@@ -60,7 +59,7 @@ func judge(asked, now bourse.Time, o *agents.Offers) planning.Answer {
 	return planning.Usable
 }
 
-// leave notes that a site has left; it reports whether one less is waited for.
+// leave notes that a site has left, and reports whether it was waited for.
 func (p *poll) leave(site int32) bool {
 	if !p.open(site) {
 		return false

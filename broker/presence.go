@@ -5,26 +5,26 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Nobody says anything of a leg that waits for its start. So its broker asks after
-// it while there is time to find another one: a site that leaves all questions
-// unanswered for a while is lost, and the leg with it. It is looked at three times:
+// A leg that waits for its start causes no messages. So the broker asks its site about
+// it while there is still time to find a replacement. A site that answers none of these
+// questions for a while is lost, and the leg with it. A leg is checked three times:
 //
-//	before its start  so early that a repair is possible, else not at all
-//	after its start   unless its work is known to run
-//	after its end     unless it is known how that ended
+//	before its start  early enough for a repair, otherwise not at all
+//	after its start   unless its work is known to be running
+//	after its end     unless its outcome is known
 //
-// How long a silence may last is a quarter of what is at stake: of the leg's
-// notice, of its length, or of both; a minute at least, and no longer than
-// Config.LostAfter. It is a share because a site that has a week to come back
-// should not be given up for an hour out of service, while one whose leg starts
-// in minutes cannot be waited for. It is a quarter so that another one is left
-// for the repair, and a third one for the time until the silence begins. Row B105.
+// A silence may last a quarter of what is at stake (the leg's notice, its length, or
+// both), but at least a minute and at most Config.LostAfter. It is proportional because
+// a site that has a week to come back should not be given up for an hour's outage, while
+// a leg that starts in minutes cannot wait long. It is a quarter so that as much again is
+// left for the repair, and for the time until the silence begins. Row B105.
 
-// maxAsked is how many questions in a row are unanswered when a site is lost. They
-// are counted, not timed: a broker that was stopped or starved has not asked.
+// maxAsked is how many questions in a row a site must leave unanswered to be lost.
+// Questions are counted rather than time, since a broker that was stopped or starved has
+// not asked.
 const maxAsked = 16
 
-// look is one of the three times at which a leg is looked at.
+// look is one of the three times at which a leg is checked.
 type look uint8
 
 const (
@@ -33,19 +33,19 @@ const (
 	afterEnd
 )
 
-// presenceDue asks the site of a leg whether it is there.
+// presenceDue is the alarm to ask a leg's site whether it is there.
 type presenceDue struct {
 	Leg   bourse.LegID
 	Look  look
 	Since bourse.Time // when it was committed, or this life began
-	Asked int         // questions since the site was heard last
-	At    bourse.Time // of the last of them
+	Asked int         // questions since the site was last heard
+	At    bourse.Time // of the last question
 }
 
 // Kind names the alarm.
 func (presenceDue) Kind() string { return "PresenceDue" }
 
-// attend sees that the legs of a transaction are looked at.
+// attend schedules the checks of a transaction's legs.
 func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) {
 	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost {
 		return
@@ -57,7 +57,7 @@ func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) 
 	}
 }
 
-// limitOf is how long a silence may last, by what is at stake.
+// limitOf is how long a silence may last, given the time at stake.
 func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
 	d := max(stake/4, bourse.Minute)
 	if wat.cfg.LostAfter > 0 {
@@ -66,8 +66,8 @@ func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
 	return d
 }
 
-// span is the interval in which a leg is looked at, and how long a silence may
-// last then. It is empty if there is no time for it.
+// span is the interval of one check of a leg, and how long a silence may last in it. The
+// interval is empty if there is no time for the check.
 func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit bourse.Duration) {
 	start, end := l.what.Start, l.what.End
 	switch m.Look {
@@ -83,8 +83,8 @@ func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until bourse.Time, lim
 	return end.Add(min(overdue, limit)), bourse.Never, limit
 }
 
-// lookLater sets the alarm of the next question, or of the next look where there is
-// no time for this one any more.
+// lookLater sets the alarm of the next question or, if there is no time left for this
+// check, of the next check.
 func (wat *watcher) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
 	l := wat.txs.lookup(m.Leg)
 	for {
@@ -102,7 +102,7 @@ func (wat *watcher) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox)
 	}
 }
 
-// presenceDue asks, or finds that the site is lost.
+// presenceDue asks the site, or declares it lost.
 func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
 	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
 	if l == nil || t.state == bourse.TxAborted || l.state.Terminal() || t.open() && t.resolved {
@@ -114,7 +114,7 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 		m.Asked = 0
 	}
 	switch fresh := p.heard.Add(limit / 4); {
-	case now < from, now > until, m.Look == afterStart && l.state == bourse.Running: // it was moved, or runs
+	case now < from, now > until, m.Look == afterStart && l.state == bourse.Running: // it was moved, or is running
 		wat.lookLater(now, m, out)
 	case m.Asked == 0 && now < fresh:
 		wat.lookLater(fresh, m, out)
@@ -137,10 +137,10 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 	}
 }
 
-// ask puts a question to a site that it answers if it is alive: Confirm of a leg,
-// which it may have had before, or what legs it has. As long as this life has not
-// decided a transaction afresh, a Confirm could be the first that takes effect, and
-// ABORT follow: then the question is for offers, which changes nothing.
+// ask sends a site a question that it answers if it is alive: a repeated Confirm, or a
+// List. Until this life has decided a transaction afresh, its Confirm might be the first
+// to arrive although ABORT follows; the question is then a request for offers, which
+// changes nothing.
 func (wat *watcher) ask(now bourse.Time, p *peer, t *transaction, leg bourse.LegID, out *agents.Outbox) {
 	p.await(now)
 	switch {
@@ -148,14 +148,14 @@ func (wat *watcher) ask(now bourse.Time, p *peer, t *transaction, leg bourse.Leg
 		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.current().Incarnation})
 	case p.listed:
 		out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
-	case now >= p.lists.Add(lastRepeat): // it is long where there are many legs
+	case now >= p.lists.Add(lastRepeat): // not more often, as a Listing may be long
 		wat.co.recovery.sendList(now, p, out)
 	}
 }
 
-// callOthers asks the other sites whether they are there. A broker that hears
-// nobody may itself be cut off: then it gives nothing up as long as a window may
-// still run. Row B109.
+// callOthers asks the other sites whether they are there. A broker that hears from no
+// site may itself be cut off, and gives nothing up while a window may still run. Row
+// B109.
 func (wat *watcher) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
 	for p := range wat.peers.all() {
 		if p != but && p.usable() && p.heard.Add(lately) < now {
@@ -164,7 +164,7 @@ func (wat *watcher) callOthers(now bourse.Time, but *peer, lately bourse.Duratio
 	}
 }
 
-// hearsOthers reports whether another site was heard lately.
+// hearsOthers reports whether any other site was heard within the time lately.
 func (wat *watcher) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
 	for p := range wat.peers.all() {
 		if p != but && p.listed && p.heard > wat.began && p.heard.Add(lately) >= now {
@@ -174,8 +174,8 @@ func (wat *watcher) hearsOthers(now bourse.Time, but *peer, lately bourse.Durati
 	return false
 }
 
-// hear notes that a site has said something. One that was lost is asked for its
-// legs at once.
+// hear notes that a site has sent something. A site that was lost is asked for its legs
+// at once.
 func (wat *watcher) hear(now bourse.Time, p *peer, out *agents.Outbox) {
 	p.heard, p.asked = now, 0
 	if p.lost != nil && !p.listed && now >= p.lists.Add(lastRepeat) {
@@ -183,7 +183,7 @@ func (wat *watcher) hear(now bourse.Time, p *peer, out *agents.Outbox) {
 	}
 }
 
-// await notes that a site has been asked something.
+// await notes that a site has been sent something it must answer.
 func (p *peer) await(now bourse.Time) {
 	if p.asked == 0 {
 		p.asked = now

@@ -5,12 +5,12 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// What a site proves of its answers. The broker cannot check it and need not: it
-// keeps the last proof of each leg, and shows it when it asserts the leg to a site
-// that has forgotten. Rows B95 to B98.
+// Sites prove their answers. The broker cannot check a proof and need not: it keeps the
+// last one for each leg, and presents it when it asserts the leg to a site that has
+// forgotten it. Rows B95 to B98.
 
-// keepProofs keeps what proofs an answer of a site carries. moved: it says that
-// the leg lies elsewhere.
+// keepProofs keeps the proofs in a site's answer. moved says that the answer moves the
+// leg.
 func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Held:
@@ -29,8 +29,8 @@ func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outb
 	}
 }
 
-// keepProof keeps a proof of the state that a leg is in: the first of each state,
-// and that of a new place. Proofs of what is said again add nothing.
+// keepProof keeps a proof of the state that a leg is in: the first for each state, and
+// the one for a new place. Proofs of repeated answers add nothing.
 func (co *coordinator) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
 	l := co.txs.lookup(id)
 	if l == nil || p == (bourse.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
@@ -39,8 +39,7 @@ func (co *coordinator) keepProof(id bourse.LegID, p bourse.Proof, moved bool, ou
 	co.record(bourse.LegProved{Leg: id, Proof: p}, out)
 }
 
-// proves reports whether the state that a site proves is the one that the leg is
-// in.
+// proves reports whether the proved state is the one that the leg is in.
 func (l *txLeg) proves(s bourse.LegState) bool {
 	switch s {
 	case bourse.Held:
@@ -50,5 +49,5 @@ func (l *txLeg) proves(s bourse.LegState) bool {
 	case bourse.Released, bourse.Lost:
 		return l.charged && l.state == s
 	}
-	return false // there is nothing that it could prove
+	return false // no other state has proofs
 }

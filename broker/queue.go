@@ -7,32 +7,31 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// queue is the jobs that are not placed. Each user has a line of them; a batch
-// takes from the lines round robin, so that nobody waits behind another user's jobs,
-// however many they are, whatever priority their user gives them and however
-// hopeless they are. A job that a cycle has placed or given up stays in its line
-// until the cycle closes.
+// queue holds the jobs that are not placed, in one line for each user. A batch takes
+// from the lines round robin, so that nobody has to wait for another user's jobs,
+// however many or hopeless they are and whatever priority that user gives them. A job
+// that a cycle has placed or given up stays in its line until the cycle closes.
 type queue struct {
-	lines   []*line // in no order that counts
+	lines   []*line // in no particular order
 	users   map[string]*line
-	waiting int // jobs in state Waiting or Trying
-	fresh   int
-	due     int
-	places  uint64 // given so far
+	waiting int    // jobs in state Waiting or Trying
+	fresh   int    // of them, those that no cycle has looked at
+	due     int    // of them, those for the next batches
+	places  uint64 // given to lines so far
 	pass    passes // of tenants, see pass.go
 }
 
-// line is the jobs of one user.
+// line holds one user's jobs.
 type line struct {
 	user    string
 	jobs    []*job // in serving order
-	waiting int    // of them, as above
-	due     int
-	place   uint64 // among the lines: the lower, the longer ago it was served, or began to wait
-	used    int    // jobs taken of a share that is not used up; 0: none
+	waiting int    // jobs in state Waiting or Trying
+	due     int    // of them, those for the next batches
+	place   uint64 // among the lines: the lower, the longer ago it was served or began to wait
+	used    int    // jobs taken from a share that is not yet used up; 0: none
 }
 
-// line is that of a user, a new one if there is none.
+// line returns a user's line, and makes one if there is none.
 func (q *queue) line(user string) *line {
 	l := q.users[user]
 	if l == nil {
@@ -45,7 +44,7 @@ func (q *queue) line(user string) *line {
 	return l
 }
 
-// of is how many jobs of a user wait.
+// of is the number of a user's waiting jobs.
 func (q *queue) of(user string) int {
 	if l := q.users[user]; l != nil {
 		return l.waiting
@@ -53,7 +52,7 @@ func (q *queue) of(user string) int {
 	return 0
 }
 
-// ofAll is how many jobs of some users wait.
+// ofAll is the number of waiting jobs of those users for whom some is true.
 func (q *queue) ofAll(some func(user string) bool) int {
 	n := 0
 	for _, l := range q.lines {
@@ -64,15 +63,14 @@ func (q *queue) ofAll(some func(user string) bool) int {
 	return n
 }
 
-// size is how many jobs wait, idle reports whether none of them is due, and news is
-// how many no cycle has looked at.
+// size is the number of waiting jobs, idle reports whether none of them is due, and
+// news is the number that no cycle has looked at.
 func (q *queue) size() int  { return q.waiting }
 func (q *queue) idle() bool { return q.due == 0 }
 func (q *queue) news() int  { return q.fresh }
 
-// insert adds j as a fresh job. The order is total, so a job found at that place
-// is j itself, not yet swept. A user who had nothing waiting comes after all
-// others.
+// insert adds j as a fresh job. The order is total, so a job found at its place is j
+// itself, not yet swept. A user who had nothing waiting goes behind all others.
 func (q *queue) insert(j *job) {
 	l := q.line(j.User)
 	i, there := slices.BinarySearchFunc(l.jobs, j, (*job).before)
@@ -105,9 +103,8 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// call makes jobs due: the fresh ones and, if all, every waiting job of users who
-// have nothing due from before. Jobs in the cycle under way are left to the next
-// call.
+// call makes jobs due: the fresh ones and, if all is set, every waiting job of users
+// who have nothing due already. Jobs in the current cycle are left to the next call.
 func (q *queue) call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
@@ -135,14 +132,16 @@ func (q *queue) done(j *job) {
 	q.due--
 }
 
-// take appends at most n due jobs to batch, and says whose jobs they are, in the
-// order in which it came to their users; nothing, where only one user has jobs that
-// wait; and how far the tenants have come by that, nothing where there are none. The
-// highest priority comes first: that of a line by an operator's word, and on top of it
-// what a job of it may ask for. Within a priority the tenants share the places by
-// what their jobs ask for, see pass, and the lines of one tenant are served round robin:
-// each has as many jobs taken as its share, in its own order, and is behind the others
-// then. The lines stay where they are until the answer is applied, by served and passed.
+// take appends at most n due jobs to batch. It also returns the users whose jobs it has
+// taken, in the order in which they were served (nil if only one user has waiting
+// jobs), and how far each tenant has advanced (nil if there are no tenants).
+//
+// The highest priority comes first. It is the priority that an operator has given a
+// user, plus as much of the job's own as the user is allowed. Within a priority, tenants
+// share the places by what their jobs ask for, see pass. The lines of one tenant are
+// served round robin: each gives as many jobs as its share, in its own order, and then
+// goes behind the others. The lines keep their places until the answer is applied by
+// served and passed.
 func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([]*job, []bourse.UserLine, []bourse.TenantLine) {
 	var list []*service
 	var levels []int
@@ -168,8 +167,8 @@ func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([
 	return batch, servedLines(list), passes.lines()
 }
 
-// share takes from lines of one level, until the batch has as many jobs as it can hold:
-// always from the tenant with the least pass, of equal ones the first by name.
+// share takes jobs of one priority level until the batch has most jobs. The next job
+// always comes from the tenant with the lowest pass or, if equal, the first by name.
 func (q *queue) share(batch []*job, list []*service, level, most int, served *int, passes passes) []*job {
 	var all []*rota
 	for _, t := range list {
@@ -200,13 +199,13 @@ func (q *queue) share(batch []*job, list []*service, level, most int, served *in
 	return batch
 }
 
-// rota is the lines of one tenant on one level, next first.
+// rota is the lines of one tenant on one level; the first is served next.
 type rota struct {
 	tenant *tenantTerms
 	list   []*service
 }
 
-// turn takes the next job of a tenant; nil if it has none on this level.
+// turn takes a tenant's next job, or returns nil if it has none on this level.
 func (q *queue) turn(r *rota, level int, served *int) *job {
 	for len(r.list) > 0 {
 		t := r.list[0]
@@ -232,21 +231,21 @@ func (q *queue) turn(r *rota, level int, served *int) *job {
 	return nil
 }
 
-// service is a line as take goes through it.
+// service is take's progress through a line.
 type service struct {
 	line            *line
-	at              int // the next of its jobs to look at
-	used            int // jobs taken of the share that is not used up
-	began           int // when take came to it last: first, second, ...; 0: never
+	at              int // index of the next job to look at
+	used            int // jobs taken from a share that is not yet used up
+	began           int // when take last came to it: first, second, ...; 0: never
 	share, priority int
-	raise           int // so much of a job's priority counts beside other lines
+	raise           int // how much of a job's priority counts against other lines
 	tenant          *tenantTerms
 }
 
-// level is the priority of a job of the line beside other lines.
+// level is a job's priority against jobs of other lines.
 func (t *service) level(j *job) int { return t.priority + min(max(j.Priority, 0), t.raise) }
 
-// levels are those of its jobs.
+// levels are the levels of its due jobs.
 func (t *service) levels() []int {
 	if t.raise == 0 {
 		return []int{t.priority}
@@ -260,12 +259,13 @@ func (t *service) levels() []int {
 	return list
 }
 
-// before is the order of service among equals: whose share is not used up, place.
+// before is the order of service within a priority: a line with a share half used comes
+// first, then the lower place.
 func (t *service) before(o *service) int {
 	return cmp.Or(cmp.Compare(min(o.used, 1), min(t.used, 1)), cmp.Compare(t.line.place, o.line.place))
 }
 
-// peek is the next job of a line that a batch can take on a level; nil if there is none.
+// peek is the next job of a line that a batch can take on a level, or nil.
 func (q *queue) peek(t *service, level int) *job {
 	for l := t.line; l.due > 0 && t.at < len(l.jobs); t.at++ {
 		j := l.jobs[t.at]
@@ -284,7 +284,7 @@ func (q *queue) peek(t *service, level int) *job {
 	return nil
 }
 
-// servedLines are those that were served, in the order in which take came to them.
+// servedLines are the lines that were served, in the order in which take came to them.
 func servedLines(list []*service) []bourse.UserLine {
 	list = slices.DeleteFunc(list, func(t *service) bool { return t.began == 0 })
 	slices.SortFunc(list, func(t, o *service) int { return cmp.Compare(t.began, o.began) })
@@ -305,8 +305,8 @@ func (q *queue) served(list []bourse.UserLine) {
 	}
 }
 
-// order is who is served next, of those who have jobs that wait; nil where it makes
-// no difference.
+// order is the order in which users with waiting jobs are served next, or nil where it
+// makes no difference.
 func (q *queue) order() []bourse.UserLine {
 	lines := slices.DeleteFunc(slices.Clone(q.lines), func(l *line) bool { return l.waiting == 0 })
 	if len(lines) == 1 && lines[0].used == 0 {
@@ -328,7 +328,7 @@ func (q *queue) look(j *job) {
 	}
 }
 
-// sweep drops the jobs that no longer wait, and the lines of those who have none.
+// sweep drops jobs that no longer wait, and then empty lines.
 func (q *queue) sweep() {
 	for _, l := range q.lines {
 		if len(l.jobs) > l.waiting {

@@ -5,21 +5,19 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// refusals counts the refused submissions that were recorded in the hour under
-// way. It is of this life only: no state follows from such facts.
+// refusals counts the refused submissions recorded in the current hour. It is of this life
+// only, since no state follows from those facts.
 type refusals struct {
 	hour  bourse.Time
 	users map[string]int
 	all   int
 }
 
-// refusingUsers is how many times the bound of one user is the bound of all users
-// together.
+// refusingUsers is the bound for all users together, in multiples of one user's bound.
 const refusingUsers = 50
 
-// notTaken records that a submission was not taken, unless the bound of its user,
-// or of all users, is reached for this hour. Users are told in any case; refusals
-// must not fill the disk.
+// notTaken records that a submission was refused, unless this hour's bound for its user or
+// for all users is reached: refusals must not fill the disk. The user is told in any case.
 func (in *intake) notTaken(now bourse.Time, f bourse.SubmissionRefused, out *agents.Outbox) {
 	if most := in.cfg.Refusals; most > 0 {
 		r := &in.refusals

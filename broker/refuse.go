@@ -5,9 +5,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Refuse answers what the runtime does not hand to the broker, because the broker
-// has failed over it before: users hear why. Sites get no answer; it is as if
-// they had said nothing.
+// Refuse answers a message that the runtime does not hand to the broker because the broker
+// failed on it before. Users are told why. Sites get no answer, as if they had sent
+// nothing.
 func (b *Broker) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
 	p, known := agents.Lookup(m.Kind())
 	if !known {

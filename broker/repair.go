@@ -10,14 +10,14 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// A committed window of which a leg is gone is made whole again: other nodes,
-// at the same start, within what is left of the job's budget, penalties added.
-// First come the legs of the job's unchosen alternatives, then what the sites
-// offer now. Where that fails, what is left is released for a full refund and
-// the job waits again. A window without a leg left needs no repair: its job
-// waits for the next cycle. Rows B22, B23.
+// A committed window that has lost a leg is repaired with other nodes at the same start,
+// within what is left of the job's budget, including penalties received. The broker
+// first tries the legs of the job's other alternatives, then what the sites offer now.
+// If that fails, the rest of the window is released for a full refund and the job waits
+// again. A window without any leg left is not repaired: its job waits for the next
+// cycle. Rows B22, B23.
 
-// mend begins the repair of a job's first leg that is gone, if there is one.
+// mend begins to repair a job's first leg that is gone, if there is one.
 func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
@@ -49,7 +49,7 @@ func (e *errand) loss() string {
 	return fmt.Sprintf("a part of it at %s is gone", e.tx.sites[e.leg])
 }
 
-// mendable reports whether a repair still serves its job.
+// mendable reports whether repairing a leg still helps its job.
 func (ers *errands) mendable(id bourse.LegID) bool {
 	t, l := ers.txs.get(id.Tx), ers.txs.lookup(id)
 	return l != nil && t.job.state == bourse.JobPlaced && !t.apart && t.givenUp == bourse.Kept && l.gone()
@@ -86,13 +86,13 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	ers.gather(now, min(e.job.Deadline, now.Add(ers.cfg.Horizon)), e, out)
 }
 
-// away says that a site is asked for nothing new now.
+// away is the reason why a site is not asked for anything new at present.
 func (ers *errands) away(site string) bourse.Reason {
 	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
 }
 
-// mendFromOffers takes the cheapest nodes that the sites offer over the lost
-// leg's time.
+// mendFromOffers repairs with the cheapest nodes that the sites offer from the lost
+// leg's start on.
 func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
 	length := ers.sizeOf(e.tx).Length
@@ -154,8 +154,8 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 	ers.tryRepair(now, e, inOrder, bases, out)
 }
 
-// tryRepair begins a transaction of legs that stand in for the lost one, if the
-// money is there.
+// tryRepair begins a transaction for legs that replace the lost one, if the money
+// suffices and no bound is exceeded; otherwise it gives the window up.
 func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
 	what := make([]bourse.Leg, len(legs))
 	for i := range legs {
@@ -180,8 +180,8 @@ func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg,
 	e.try = ers.co.open(now, f, ers.runs(e, legs), e.tries > 1, out)
 }
 
-// runs is what the work really takes on the legs of a repair, as a share of the
-// leg's length; nil if it takes all of it.
+// runs is how long the work really takes on each leg of a repair: the same share of the
+// leg's length as of the job's. It is nil if the work takes all of it.
 func (ers *errands) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
 	if e.job.Run == 0 || e.job.Run >= e.job.Length {
 		return nil
@@ -194,8 +194,8 @@ func (ers *errands) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
 	return run
 }
 
-// share makes limits of what is left: each leg's base price and an equal part of
-// the rest; false if the base prices alone pass it.
+// share divides what is left into limits: each leg's base price plus an equal part of
+// the rest. It reports false if the base prices alone exceed it.
 func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) {
 	sum := sumOf(base)
 	if sum > left || left < 0 {
@@ -216,8 +216,8 @@ func sumOf(list []bourse.Credits) bourse.Credits {
 	return sum
 }
 
-// remaining is what is left of a job's budget: less what its legs cost, plus
-// what came back of them.
+// remaining is what is left of a job's budget: the budget less what its legs cost, plus
+// refunds and penalties.
 func (mem *memory) remaining(j *job) bourse.Credits {
 	left := j.Budget
 	for _, t := range j.txs {
@@ -241,8 +241,8 @@ func (mem *memory) budgetOf(t *transaction) bourse.Credits {
 	return t.job.Budget
 }
 
-// breakJob gives a window up: what is left of it is confirmed, where it is not
-// yet, and released for all of its price.
+// breakJob gives a window up. Its remaining legs are confirmed if they are not yet, and
+// released for their whole price.
 func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *agents.Outbox) {
 	ers.finish(e)
 	txs := slices.Clone(e.job.txs)
@@ -252,9 +252,9 @@ func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out 
 	}
 }
 
-// sizeOf is the size of the window that a transaction belongs to: that of a
-// repair belongs to the window of another one. If the window is not known as a
-// whole it is the first size that the job asks for.
+// sizeOf is the size of the window to which a transaction belongs; a repair belongs to
+// the window of the transaction it repairs. If the whole window is not known, it is the
+// first size that the job asks for.
 func (mem *memory) sizeOf(t *transaction) bourse.Size {
 	for t.repairs != (bourse.LegID{}) {
 		of := mem.txs.get(t.repairs.Tx)

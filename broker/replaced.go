@@ -6,10 +6,10 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// What facts do to the windows that moves replace.
+// Applying facts to the windows that moves replace.
 
-// applyMoved has a window take the place of the one that its job had, which is
-// kept until the new one is confirmed.
+// applyMoved makes a move's window the job's. The previous one is kept until the new one
+// is confirmed.
 func (mem *memory) applyMoved(t *transaction) {
 	j := t.job
 	if j.asked == nil {
@@ -28,7 +28,7 @@ func (mem *memory) applyMoved(t *transaction) {
 	j.txs = nil
 }
 
-// replaceBy gives up legs of the window that a move has replaced.
+// replaceBy gives up legs of the windows that a move has replaced.
 func (mem *memory) replaceBy(t *transaction) {
 	for _, old := range mem.txs.all() {
 		if old.job == t.job && old != t && old.apart {
@@ -37,15 +37,15 @@ func (mem *memory) replaceBy(t *transaction) {
 	}
 }
 
-// replaces reports whether a move has a leg that is confirmed, or has come to nothing in
-// several: the window before it is given up, leg by leg.
+// replaces reports whether the previous window must be given up, leg by leg: the move has a
+// confirmed leg, or had several legs and has failed.
 func (t *transaction) replaces() bool {
 	return t.request != nil && t.state == bourse.TxCommitted && (t.charged() || t.over() && (len(t.legs) > 1 || t.apart))
 }
 
-// replace gives up the legs of an earlier window whose place a leg of this move takes that is
-// confirmed, or lost, and those whose place none takes. Who loses what was to take a leg's
-// place gives that leg up through no fault of their own: all of its price comes back.
+// replace gives up those legs of an earlier window whose replacement in this move is
+// confirmed or lost, and those without a replacement. If the replacement is lost, the old
+// leg is given up through no fault of its user, for its whole price.
 func (t *transaction) replace(old *transaction) {
 	by := map[bourse.LegID]*txLeg{}
 	for k := range t.legs {
@@ -62,7 +62,7 @@ func (t *transaction) replace(old *transaction) {
 	}
 }
 
-// restore puts back the window that a move was to replace.
+// restore puts back the window and the request that a move was to replace.
 func (mem *memory) restore(t *transaction) {
 	j := t.job
 	if o := t.accepted(); o != nil {
@@ -76,7 +76,7 @@ func (mem *memory) restore(t *transaction) {
 			continue
 		}
 		old.apart, old.givenUp = false, bourse.Kept
-		if j.state == bourse.JobWithdrawn { // before it was known that the move came to nothing
+		if j.state == bourse.JobWithdrawn { // withdrawn before the move was known to have failed
 			old.givenUp = bourse.GivenUpByUser
 		}
 		for i := range old.legs {

@@ -5,8 +5,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// reply takes what a site says of a leg, in the order of its stamps. It reports
-// false if it is nothing of the kind.
+// reply handles a site's message about a leg, unless its stamp says that it is outdated.
+// It reports false for any other message.
 func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
 	id, stamp, ok := agents.SaidOfLeg(m)
 	if !ok {
@@ -23,7 +23,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 	}
 	if !p.listed {
 		if r, ok := m.(agents.Refused); ok {
-			co.refused(now, from, nil, nil, r, out) // fenced, or of an earlier life
+			co.refused(now, from, nil, nil, r, out) // it may fence this life
 		}
 		return true
 	}
@@ -50,7 +50,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 	return true
 }
 
-// dispatch hands a reply to what its leg's transaction makes of it.
+// dispatch hands a site's message to the method for it.
 func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
 	if l.given && co.losses.claimHeard(now, t, l, m, out) {
 		return
@@ -86,7 +86,7 @@ func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txL
 	co.listener.ended(t.job, out)
 }
 
-// note acknowledges a notice, which is repeated until it is.
+// note acknowledges a notice, which its site repeats until then.
 func note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
 	p, known := agents.Lookup(m.Kind())
 	if !known || !p.Answers(agents.Noted{}.Kind()) {

@@ -7,13 +7,12 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A request for offers or quotes, or its answer, may get lost like any message.
-// Sites that have not answered are asked again, at the intervals of a step, as
-// long as the wait lasts: otherwise one lost message would cost every job of a
-// cycle the whole wait. A site that is asked again before it has answered answers
-// once. Row B112.
+// A request for offers or quotes, or its answer, may get lost like any message. Otherwise
+// one lost message would cost every job of a cycle the whole wait, so sites that have not
+// answered are asked again while the wait lasts, at the same intervals as a transaction's
+// steps. A site that is asked twice before it answers answers once. Row B112.
 
-// askAgainDue asks the sites again that have not answered a request.
+// askAgainDue is the alarm to ask again the sites that have not answered a request.
 type askAgainDue struct {
 	Ref   uint64 // the cycle, or an errand's
 	Phase phase
@@ -29,7 +28,7 @@ func (mem *memory) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out 
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
 
-// quoteRequest asks a site for the quotes that the cycle wants of it.
+// quoteRequest is the request for the quotes that the cycle wants from a site.
 func (c *cycle) quoteRequest(site int) agents.QuoteRequest {
 	w := &c.wanted[site]
 	m := agents.QuoteRequest{Ref: c.quoteRef(), Legs: w.Legs, Together: c.phase == quotingSets}
@@ -39,7 +38,7 @@ func (c *cycle) quoteRequest(site int) agents.QuoteRequest {
 	return m
 }
 
-// quoteRef is the reference of the present requests for quotes.
+// quoteRef is the reference of the current requests for quotes.
 func (c *cycle) quoteRef() uint64 {
 	if c.phase == quotingSets {
 		return setRef | c.number
@@ -47,11 +46,11 @@ func (c *cycle) quoteRef() uint64 {
 	return c.number
 }
 
-// setRef marks the requests for quotes for sets: a late answer for legs by themselves
-// is none to them.
+// setRef marks requests for quotes for sets, so that a late answer for single legs is not
+// taken for theirs.
 const setRef = 1 << 63
 
-// askAgainLater has sites asked again that have not answered by then.
+// askAgainLater sets the alarm to ask again the sites that have not answered by then.
 func (sch *scheduler) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
 	out.Alarm(now.Add(wait), askAgainDue{ref, p, wait})
 }
@@ -74,7 +73,7 @@ func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Ou
 	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, lastRepeat), out)
 }
 
-// offersAskedAgain asks the sites again whose offers are waited for.
+// offersAskedAgain asks again the sites whose offers are missing.
 func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon bourse.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {

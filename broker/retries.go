@@ -6,23 +6,23 @@ import (
 	"github.com/bourse-grid/bourse/agents/retry"
 )
 
-// What the broker says again until it is answered. Whether it is still owed
-// follows from the state; retry keeps the times.
+// What the broker repeats until it is answered. The state says whether an answer is still
+// missing; package retry keeps the times.
 
-// owed names it.
+// owed names something to repeat.
 type owed struct {
 	what word
 	site agents.ID
 	tx   bourse.TxID
 }
 
-// word is what is said again.
+// word is what is repeated.
 type word uint8
 
 const (
-	theProbe   word = iota // of a site: its present stamp
-	theAsserts             // to a site: what it has forgotten
-	theSteps               // of a transaction, to its sites
+	theProbe   word = iota // asks a site for its present stamp
+	theAsserts             // tell a site what it has forgotten
+	theSteps               // a transaction's messages to its sites
 )
 
 // Kind names the alarm.
@@ -30,7 +30,7 @@ func (k owed) Kind() string {
 	return [...]string{"ProbeDue", "AssertDue", "RepeatDue"}[k.what]
 }
 
-// sayLater has something said again.
+// sayLater starts repeating something. Without message loss it does nothing.
 func (co *coordinator) sayLater(now bourse.Time, k owed, first bourse.Duration, out *agents.Outbox) {
 	if co.cfg.Lossless {
 		return
@@ -38,9 +38,8 @@ func (co *coordinator) sayLater(now bourse.Time, k owed, first bourse.Duration, 
 	co.retries.Begin(now, k, retry.Schedule{First: first, Last: lastRepeat}, out)
 }
 
-// again takes the alarm: what is still owed is said once more. After the steps of
-// a transaction there may be nothing left to say, if the only legs left were
-// never asked.
+// again handles the alarm and repeats what is still unanswered. After that a transaction
+// may have nothing left to send, if its only open legs were never asked for.
 func (co *coordinator) again(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
 	k := d.Subject
 	p := co.peers.get(k.site)

@@ -5,23 +5,23 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// A site may be alive by gossip and yet not answer, as behind a firewall. That
-// costs the others one wait for offers, and not one in each cycle: a site that
-// was silent until a wait was over is asked like all others, and its offers count
-// if they come before the others have answered, but nobody waits for it until it
-// has again answered a request within OfferWait, or has left and come back. If
-// all sites are silent, all are waited for. Row B67.
+// Gossip may say that a site is alive although it does not answer, for example behind a
+// firewall. That must cost the others one wait for offers, not one in each cycle. So a
+// site that was silent until a wait was over is still asked, and its offers count if they
+// come before the others have answered, but it is not waited for until it has again
+// answered a request within OfferWait, or has left and come back. If all sites are
+// silent, all are waited for. Row B67.
 
-// silence is what is remembered of a site that has not answered in time. It is of
-// this life only.
+// silence is what is remembered about a site that has not answered in time. It is of this
+// life only.
 type silence struct {
-	since bool        // it was waited for in vain, and has not answered in time since then
+	since bool        // a wait for it ended, and it has not answered in time since
 	cycle uint64      // the first cycle since then whose request it may still answer in time; 0: the next one
-	asked bourse.Time // when that was
+	asked bourse.Time // when that cycle asked it
 }
 
-// await decides for whose offers a request waits, and returns how many they are.
-// Requests of errands are of cycle 0: no site is judged by them.
+// await decides which sites a request waits for, and returns how many. Requests of errands
+// have cycle 0 and are not used to judge sites.
 func (d *directory) await(now bourse.Time, cycle uint64, p *poll, wait bourse.Duration) int {
 	n := 0
 	for i, id := range p.ids {
@@ -41,9 +41,9 @@ func (d *directory) await(now bourse.Time, cycle uint64, p *poll, wait bourse.Du
 	return n
 }
 
-// Unheard reports whether there are sites, or have been, and none of them answers:
-// each has left, has not answered the last request in time or, in a life that is
-// not the first, has not yet listed its legs.
+// Unheard reports whether the broker knows sites but none of them answers: each has left,
+// has not answered the last request in time or, if this life is not the first, has not
+// yet listed its legs.
 func (b *Broker) Unheard() bool { return b.peers.unheard() }
 
 func (d *directory) unheard() bool {
@@ -57,8 +57,8 @@ func (d *directory) unheard() bool {
 	return some
 }
 
-// askSilent asks all members whether they answer again, where nothing else would
-// ask them: as if for offers in the cycle that is over. Row B113.
+// askSilent asks all members for offers, as if in the last cycle, to see whether they answer
+// again when nothing else would ask them. Row B113.
 func (sch *scheduler) askSilent(now bourse.Time, out *agents.Outbox) {
 	for p := range sch.peers.all() {
 		if p.member && p.listed {
@@ -68,7 +68,7 @@ func (sch *scheduler) askSilent(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// notHeard notes the sites that were waited for in vain.
+// notHeard notes the sites that were waited for and did not answer.
 func (d *directory) notHeard(p *poll) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) {
@@ -77,8 +77,7 @@ func (d *directory) notHeard(p *poll) {
 	}
 }
 
-// spoke notes that a site has answered a cycle's request for offers, in time or
-// not.
+// spoke notes that a site has answered a cycle's request for offers, in time or late.
 func (d *directory) spoke(now bourse.Time, from agents.ID, cycle uint64, wait bourse.Duration) {
 	p := d.get(from)
 	switch {

@@ -6,22 +6,22 @@ import (
 	"github.com/bourse-grid/bourse/broker/planning"
 )
 
-// standing is whether a site takes anything new of this VO, by its latest word: in its
-// offers of a cycle, asked for when it joins, or unasked when its operator changes it.
-// It is for those who look at the sites, also while no job waits: what a cycle may use
-// are the offers that it has asked for. It is of this life only. Row B130.
+// standing says whether a site accepts anything new from this VO, by its latest message:
+// its offers for a cycle, its answer when it joined, or a message sent when its operator
+// changed that. It is only for showing sites, even while no job waits: a cycle relies on
+// the offers it has asked for. It is of this life only. Row B130.
 type standing struct {
 	known   bool
-	refusal bourse.Reason // why it takes nothing
+	refusal bourse.Reason // why it accepts nothing
 }
 
 func (s *standing) take(why bourse.Reason) { *s = standing{true, why} }
 
-// ask asks a site how it stands.
+// ask asks a site for its standing.
 func (s *standing) ask(id agents.ID, out *agents.Outbox) { out.Send(id, agents.OfferRequest{}) }
 
-// show puts the latest word into what is shown of a site: a site that is closed is so
-// at once, one that has opened since a cycle found it closed has not been asked again.
+// show updates a site's view by its latest standing. A closed site is shown as closed at
+// once. One that has opened since a cycle found it closed is shown as not asked.
 func (s *standing) show(v *SiteView) {
 	switch {
 	case !s.known:

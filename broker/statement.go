@@ -6,19 +6,19 @@ import (
 	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
-// A statement lists what has moved the VO's money, by replaying the facts of its
-// broker's journal: what the accounts then show is what the lines add up to.
+// A statement lists every movement of the VO's money, by replaying the facts of its
+// broker's journal. So its lines add up to what the accounts show.
 
 // Move is one line of a statement.
 type Move struct {
 	At      bourse.Time
 	What    Movement
-	Job     string // "" where it is of none
+	Job     string // "" if it concerns no job
 	User    string
 	Site    string
 	Note    string         // of a deposit
-	Amount  bourse.Credits // into the VO's account; out of it below 0
-	Balance bourse.Credits // of the account after it, what is promised included
+	Amount  bourse.Credits // into the VO's account; negative: out of it
+	Balance bourse.Credits // of the account after it, including what is promised
 }
 
 // Movement is why money has moved.
@@ -26,25 +26,25 @@ type Movement string
 
 // The movements.
 const (
-	Opened    Movement = "budget"    // what the broker began with, or a period's
-	Carried   Movement = "carried"   // what there was where the journal begins
+	Opened    Movement = "budget"    // what the broker began with, or a period's budget
+	Carried   Movement = "carried"   // what the account had where the journal begins
 	Deposited Movement = "deposit"   // by an operator
 	Paid      Movement = "payment"   // for a leg
-	Refunded  Movement = "refund"    // of a leg that was given up or lost
-	Penalty   Movement = "penalty"   // of a site for a leg that it lost
-	Claimed   Movement = "claim"     // of or to a site that was lost, once it is back
+	Refunded  Movement = "refund"    // for a leg that was given up or lost
+	Penalty   Movement = "penalty"   // from a site for a leg that it lost
+	Claimed   Movement = "claim"     // from or to a site that was lost, once it is back
 	Overdrawn Movement = "overdraft" // what the account did not cover
 )
 
-// Statement makes the lines.
+// Statement turns the facts of a broker's journal into the lines of a statement.
 type Statement struct {
 	mem   memory
 	began bool
 	each  func(Move)
 }
 
-// NewStatement calls each with every line, in order. The configuration is the
-// broker's.
+// NewStatement returns a statement that calls each with every line, in order, as facts are
+// replayed. cfg must be the broker's configuration.
 func NewStatement(cfg Config, each func(Move)) *Statement {
 	return &Statement{mem: newMemory(cfg), each: each}
 }
@@ -82,20 +82,20 @@ func (s *Statement) Replay(at bourse.Time, f agents.Fact) {
 	s.line(line)
 }
 
-// line hands one on that has moved something.
+// line passes on a line if it moves any money.
 func (s *Statement) line(m Move) {
 	if m.Amount != 0 {
 		s.each(m)
 	}
 }
 
-// balance is what the VO's account has, what is promised included.
+// balance is what the VO's account has, including what is promised.
 func balance(x *accounts.Accounts) bourse.Credits {
 	a := x.Ledger().Account(x.VO())
 	return a.Balance()
 }
 
-// about says why a fact would move money, and of which leg.
+// about fills in why a fact would move money, and for which leg.
 func (s *Statement) about(f agents.Fact, line *Move) {
 	switch f := f.(type) {
 	case bourse.BudgetOpened:

@@ -8,53 +8,53 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// tenancy is who may use how much of what the VO has: the terms of its users and of
-// its tenants, which are groups of them. Some stand in the broker's file, some an
-// operator has granted. Term by term, what was granted counts more than the file, and
-// what is said of a user more than what is said of everyone else. Both are on record,
-// so that a process and the next one, and every replica, decide by the same.
+// tenancy says how much of what the VO has each user may use: the terms of its users
+// and of its tenants, which are groups of users. Terms come from the broker's
+// configuration file or are granted by an operator. Term by term, a grant takes
+// precedence over the file, and a user's own entry over the one for everyone else. Both
+// are on record, so that the next process and every replica decide by the same terms.
 type tenancy struct {
 	file    []bourse.Holder // in order
-	read    bool            // file is on record; else it is that of the Config
+	read    bool            // file is on record; otherwise it is the Config's
 	granted []bourse.Holder // in order
 
-	users   map[string]*userTerms   // made when they are needed
+	users   map[string]*userTerms   // a cache, filled when needed
 	tenants map[string]*tenantTerms // likewise
 	several bool                    // there are tenants
 }
 
-// bounds are those of a user or a tenant.
+// bounds are the bounds of a user or a tenant.
 type bounds struct {
-	of      string // for people
-	key     string // among the usage
-	waiting int
-	nodes   int   // 0: none
-	time    int64 // of nodes, in a period; -1: none
-	credits bourse.Credits
-	period  bourse.Duration
+	of      string          // whose they are, for messages
+	key     string          // whose they are, in usage.live
+	waiting int             // waiting jobs
+	nodes   int             // nodes reserved at any time; 0: no bound
+	time    int64           // node-milliseconds in a period; -1: no bound
+	credits bourse.Credits  // in a period; -1: no bound
+	period  bourse.Duration // whole days
 }
 
-// bind reports whether they bound what is reserved.
+// bind reports whether they limit reservations.
 func (x *bounds) bind() bool { return x.nodes > 0 || x.time >= 0 || x.credits >= 0 }
 
-// userTerms are those that hold for a user.
+// userTerms are the terms in force for a user.
 type userTerms struct {
 	bounds
 	UserTerms
-	raise  int // up to so much a job's priority counts beside other users' jobs
-	most   int // that a job's priority may be; -1: whatever
+	raise  int // how much of a job's priority counts against other users' jobs
+	most   int // the highest priority that a job may have; -1: any
 	tenant *tenantTerms
 }
 
-// tenantTerms are those of a tenant.
+// tenantTerms are the terms in force for a tenant.
 type tenantTerms struct {
 	bounds
-	name            string // "": whoever is in none
+	name            string // "": for users without a tenant
 	share, priority int
-	most            int // as above
+	most            int // the highest priority that a job may have; -1: any
 }
 
-// find is one of a list, which is in order; nil if it is not there.
+// find finds a holder in a list that is in order, or returns nil.
 func find(list []bourse.Holder, h bourse.Holder) *bourse.Holder {
 	i, found := slices.BinarySearchFunc(list, h, bourse.Holder.Compare)
 	if !found {
@@ -63,7 +63,8 @@ func find(list []bourse.Holder, h bourse.Holder) *bourse.Holder {
 	return &list[i]
 }
 
-// set is a term of a user or a tenant, and whether an operator has granted it.
+// set is the value of a user's or tenant's term, and whether an operator has granted it.
+// ok is false if the term is not set.
 func (x *tenancy) set(h bourse.Holder, term string) (value int64, granted, ok bool) {
 	for _, who := range []bourse.Holder{h, {User: bourse.Everyone}} {
 		for i, list := range [][]bourse.Holder{x.granted, x.file} {
@@ -80,7 +81,7 @@ func (x *tenancy) set(h bourse.Holder, term string) (value int64, granted, ok bo
 	return 0, false, false
 }
 
-// term is a term, or what holds where it is not set.
+// term is the value of a term, or def if it is not set.
 func (x *tenancy) term(h bourse.Holder, name string, def int64) int64 {
 	if v, _, ok := x.set(h, name); ok {
 		return v
@@ -88,8 +89,7 @@ func (x *tenancy) term(h bourse.Holder, name string, def int64) int64 {
 	return def
 }
 
-// in is the tenant that a user is in, "" for none, and whether an operator has put it
-// there.
+// in is a user's tenant, "" for none, and whether an operator has put the user there.
 func (x *tenancy) in(user string) (tenant string, granted bool) {
 	for _, name := range []string{user, bourse.Everyone} {
 		for i, list := range [][]bourse.Holder{x.granted, x.file} {
@@ -117,7 +117,7 @@ func (x *tenancy) bounds(h bourse.Holder, waiting int) bounds {
 	return b
 }
 
-// tenant are the terms of a tenant.
+// tenant returns a tenant's terms.
 func (x *tenancy) tenant(name string) *tenantTerms {
 	if t := x.tenants[name]; t != nil {
 		return t
@@ -136,17 +136,17 @@ func (x *tenancy) tenant(name string) *tenantTerms {
 	return t
 }
 
-// maxWaitingOfTenant is as much as Config.MaxQueue can be.
+// maxWaitingOfTenant stands for no bound on a tenant's waiting jobs.
 const maxWaitingOfTenant = 1 << 30
 
-// user are the terms of a user.
+// user returns a user's terms.
 func (x *tenancy) user(name string) *userTerms {
 	if u := x.users[name]; u != nil {
 		return u
 	}
 	h := bourse.Holder{User: name}
 	in, _ := x.in(name)
-	u := &userTerms{bounds: x.bounds(h, defaultMaxWaiting), tenant: x.tenant(in)} // another one of the file is a term of everyone else
+	u := &userTerms{bounds: x.bounds(h, defaultMaxWaiting), tenant: x.tenant(in)} // another default of the file is a term of bourse.Everyone
 	u.Share, u.Priority = int(x.term(h, bourse.TermShare, 1)), int(x.term(h, bourse.TermPriority, 0))
 	u.MaxWaiting = u.waiting
 	u.Priority += u.tenant.priority
@@ -161,10 +161,10 @@ func (x *tenancy) user(name string) *userTerms {
 	return u
 }
 
-// maxCached bounds the users whose terms are kept at hand.
+// maxCached bounds the users whose terms are cached.
 const maxCached = 100_000
 
-// changed forgets what followed from the terms before.
+// changed drops what was derived from the terms before they changed.
 func (x *tenancy) changed() {
 	x.users, x.tenants, x.several = nil, nil, false
 	for _, list := range [][]bourse.Holder{x.granted, x.file} {
@@ -174,7 +174,7 @@ func (x *tenancy) changed() {
 	}
 }
 
-// quotas are those of the users who have one.
+// quotas are the quotas of the users who have one.
 func (x *tenancy) quotas() map[string]bourse.Credits {
 	all := map[string]bourse.Credits{}
 	for _, list := range [][]bourse.Holder{x.file, x.granted} {
@@ -187,10 +187,11 @@ func (x *tenancy) quotas() map[string]bourse.Credits {
 	return all
 }
 
-// Terms are what a configuration says of users and tenants, for agents.ReadTerms.
+// Terms are the configuration's terms of users and tenants, in order, for
+// agents.ReadTerms.
 func (c *Config) Terms() []bourse.Holder { return c.holders() }
 
-// holders are the terms of a configuration as the file has them, in order.
+// holders are the configuration's terms of users and tenants, in order.
 func (c *Config) holders() []bourse.Holder {
 	list := slices.SortedFunc(slices.Values(c.Holders), bourse.Holder.Compare)
 	put := func(user, term string, value int64) {
@@ -221,7 +222,7 @@ func (c *Config) holders() []bourse.Holder {
 	return list
 }
 
-// grant puts into a list what an operator has granted or dropped.
+// grant returns a copy of a list with what an operator has granted or dropped.
 func grant(list []bourse.Holder, f bourse.TermsGranted) []bourse.Holder {
 	list = slices.Clone(list)
 	i, found := slices.BinarySearchFunc(list, f.Holder, bourse.Holder.Compare)
@@ -247,10 +248,10 @@ func grant(list []bourse.Holder, f bourse.TermsGranted) []bourse.Holder {
 	return list
 }
 
-// dropIn among the names of terms drops the tenant that a user was put into.
+// dropIn, among the terms to drop, removes the user from its tenant.
 const dropIn = "in"
 
-// tenancyImage is what of users and tenants an image keeps.
+// tenancyImage is what an image keeps about users and tenants.
 func (mem tally) tenancyImage() bourse.TenancyMemory {
 	m := bourse.TenancyMemory{Granted: mem.tenancy.granted, Used: mem.usage.image(), Lines: mem.queue.passes()}
 	if mem.tenancy.read {

@@ -9,7 +9,7 @@ import (
 
 // A transaction is one try to commit a window, all legs or none:
 //
-//	state      event                                   then          told to the sites
+//	state      event                                   becomes       sent to the sites
 //	holding    every leg Held, within what is left
 //	             one leg                               committed     Confirm
 //	             several                               preparing     Prepare to all
@@ -24,14 +24,13 @@ import (
 //	aborted    Cancelled of a leg                      noted
 //	           not acknowledged                        Cancel again
 //
-// The transaction is recorded before its first Hold and the decision before
-// anyone is told of it. There is no Cancel after COMMIT. The first try of a job
-// asks all its legs at once; later ones go leg by leg in the canonical order of
-// sites, so that two brokers cannot hold crosswise for ever. Within a cycle jobs
-// come one after the other, in serving order: each binds its price before the
-// next one's limits are computed, so the job that is served first takes first of
-// what B* and the accounts leave. The rows B1 to B66 of docs/TRANSACTION.md say
-// all of it.
+// The transaction is recorded before its first Hold, and the decision before anyone is
+// told. There is no Cancel after COMMIT. A job's first try holds all its legs at once;
+// later tries hold them one by one in the canonical order of sites, so that two brokers
+// cannot block each other for ever. Within a cycle jobs are tried one by one in serving
+// order. Each binds its price before the next one's limits are computed, so the job
+// served first has first call on what B* and the accounts leave. Rows B1 to B66 of
+// docs/TRANSACTION.md have the details.
 type transaction struct {
 	id      bourse.TxID
 	job     *job
@@ -39,38 +38,38 @@ type transaction struct {
 	givenUp bourse.GivenUp
 	apart   bool // its job waits again, or has moved on to other windows
 
-	// For this life only.
-	serial   bool        // one leg after the other
-	resolved bool        // this life may speak of it; see life.go
-	sent     int         // legs asked so far
-	until    bourse.Time // nothing is committed from here on
+	// This life only.
+	serial   bool        // legs are held one by one
+	resolved bool        // this life may send messages about it; see life.go
+	sent     int         // legs asked for so far
+	until    bourse.Time // from here on it must not be committed
 
 	number int      // of the alternative
 	sites  []string // leg by leg
 	legs   []txLeg
 
-	*few // read as it is, written by own alone
+	*few // read it directly, write only through own
 }
 
-// few is what few transactions have: those that have failed, take the place of something,
-// have spare places, or leave their site a window. The others share none, for a broker
-// keeps 100,000.
+// few holds what few transactions have: a failure, something they replace, spare legs,
+// or a window that they leave to their site. All others share none, which saves memory:
+// a broker keeps 100,000 transactions.
 type few struct {
-	reason  bourse.Reason   // of an ABORT
-	repairs bourse.LegID    // the leg that this stands in for; zero: none
-	request *bourse.Request // a move: what the job asks for then, and once it has taken effect, what it did before
-	spare   []bourse.SiteLeg
-	flex    bourse.Flex // the window of its only leg; once that is fixed, where it lies
-	offer   uint32      // a move: the offer for the leg replaced that it accepts; 0: none
-	asker   agents.ID   // a move: who is to hear what came of it; for this life only
+	reason  bourse.Reason    // of an ABORT
+	repairs bourse.LegID     // the leg that this transaction repairs; zero: none
+	request *bourse.Request  // of a move: the job's new request; once the move has taken effect, the previous one
+	spare   []bourse.SiteLeg // for repairs
+	flex    bourse.Flex      // the window of its only leg; once that is fixed, where it lies
+	offer   uint32           // of a move: the site's offer that it accepts; 0: none
+	asker   agents.ID        // of a move: who is told the result; this life only
 
-	run []bourse.Duration // what the work really takes, leg by leg; for this life only
+	run []bourse.Duration // how long the work really takes, leg by leg; this life only
 }
 
-// none is never written.
+// none is shared and must never be written.
 var none few
 
-// own is what the transaction has of its own, to be written.
+// own returns the transaction's own few, to write to, and makes one if needed.
 func (t *transaction) own() *few {
 	if t.few == &none {
 		t.few = &few{}
@@ -85,39 +84,39 @@ type txLeg struct {
 	limit   bourse.Credits
 	fare    bourse.Fare
 	end     bourse.Time  // of the work, once it is over
-	proof   bourse.Proof // its site's, of the last answer that carried one that fits
+	proof   bourse.Proof // its site's, from the last answer with a matching one
 	version uint32
 
 	state   bourse.LegState
 	priced  bool // fare is bound
 	charged bool // its price was posted
-	closed  bool // its site has acknowledged the decision, or has it no more
-	late    bool // of this life: a share that should have ended, and has not
-	vouched bool // of this life: its site has said Confirmed again
-	claim   bool // given up with its site, which has not been heard of it
-	given   bool // it was, and the site may have been heard of it
-	returns bool // of this life: a claim that its site holds nodes for
-	mended  bool // gone, and another one stands in for it
-	moved   bool // another window is to take its place; kept until that is confirmed
-	inFull  bool // given up for all of its price, as the leg that was to take its place is lost
+	closed  bool // its site has acknowledged the decision, or no longer has the leg
+	late    bool // this life only: a share that should have ended but has not
+	vouched bool // this life only: its site has sent Confirmed again
+	claim   bool // given up with its site, which has not reported on it since
+	given   bool // given up with its site, which may have reported on it since
+	returns bool // this life only: a claim for which its site holds nodes
+	mended  bool // gone, and repaired by another leg
+	moved   bool // about to be replaced by another window; kept until that is confirmed
+	inFull  bool // given up for its whole price, because the leg that was to replace it is lost
 	undone  bool // it ended after its job was given up
 
-	*oddities // read as they are, written by own alone
+	*oddities // read them directly, write only through own
 }
 
-// oddities are what few legs have; the others share noOddities.
+// oddities are what few legs have; all others share noOddities.
 type oddities struct {
 	back   bourse.Credits // refund and penalty
 	borne  bourse.Credits // by the VO, where its site's books differ from ours
 	shifts uint32         // how often its site has moved or fixed it
-	old    *bourse.LegID  // a move: the leg that this one takes the place of; nil: none
+	old    *bourse.LegID  // in a move: the leg that this one replaces; nil: none
 	real   *realLeg       // nil: its job has no work, or its nodes are simulated
 }
 
-// noOddities are never written.
+// noOddities is shared and must never be written.
 var noOddities oddities
 
-// own is what the leg has of its own, to be written.
+// own returns the leg's own oddities, to write to, and makes them if needed.
 func (l *txLeg) own() *oddities {
 	if l.oddities == &noOddities {
 		l.oddities = &oddities{}
@@ -125,14 +124,14 @@ func (l *txLeg) own() *oddities {
 	return l.oddities
 }
 
-// because says why the transaction was aborted; no reason: it was not.
+// because sets the reason why the transaction was aborted.
 func (t *transaction) because(r bourse.Reason) {
 	if t.reason != r {
 		t.own().reason = r
 	}
 }
 
-// replaces is the leg whose place this one takes, in a move; zero: none.
+// replaces is, in a move, the leg that this one replaces; zero: none.
 func (l *txLeg) replaces() bourse.LegID {
 	if l.old == nil {
 		return bourse.LegID{}
@@ -143,11 +142,11 @@ func (l *txLeg) replaces() bourse.LegID {
 // realLeg is what a broker knows of a leg on real nodes whose job has work.
 type realLeg struct {
 	names          []string           // of its nodes, until it is over
-	meeting, token string             // of its site's rendezvous, where its job asks for one
-	result         *bourse.WorkResult // settled: of work that its site has started
+	meeting, token string             // of its site's rendezvous, if its job asks for one
+	result         *bourse.WorkResult // once settled, if its site has started the work
 }
 
-// onNodes is that, empty if nothing is known.
+// onNodes is what is known of the leg on real nodes, or the zero value.
 func (l *txLeg) onNodes() realLeg {
 	if l.real == nil {
 		return realLeg{}
@@ -155,7 +154,7 @@ func (l *txLeg) onNodes() realLeg {
 	return *l.real
 }
 
-// know takes what is known from now on.
+// know sets what is known of the leg on real nodes.
 func (l *txLeg) know(x realLeg) {
 	switch {
 	case x.names != nil || x.meeting != "" || x.result != nil:
@@ -170,7 +169,7 @@ func (l *txLeg) gone() bool { return l.state == bourse.Lost && !l.mended }
 
 func (t *transaction) leg(i int) bourse.LegID { return bourse.LegID{Tx: t.id, Leg: i} }
 
-// open reports whether the question is not decided.
+// open reports whether the transaction is undecided.
 func (t *transaction) open() bool { return !t.state.Decided() }
 
 // all reports whether every leg is in state s.
@@ -183,8 +182,8 @@ func (t *transaction) all(s bourse.LegState) bool {
 	return true
 }
 
-// atRest reports whether the decision is acknowledged for every leg that has
-// heard of the transaction, and nothing is asked for that is not answered.
+// atRest reports whether every site has acknowledged the decision, and no release is
+// waiting for an answer.
 func (t *transaction) atRest() bool {
 	if t.open() {
 		return false
@@ -197,12 +196,12 @@ func (t *transaction) atRest() bool {
 	return true
 }
 
-// releases reports whether a confirmed leg is to be given back.
+// releases reports whether a confirmed leg must be given back.
 func (t *transaction) releases(l *txLeg) bool {
 	return t.givenUp != bourse.Kept && !l.moved && (l.state == bourse.Confirmed || l.state == bourse.Running)
 }
 
-// over reports whether no leg holds anything any more.
+// over reports whether the transaction is decided and all its legs have ended.
 func (t *transaction) over() bool {
 	for i := range t.legs {
 		if !t.legs[i].state.Terminal() {
@@ -212,7 +211,7 @@ func (t *transaction) over() bool {
 	return t.state.Decided()
 }
 
-// charged reports whether a leg was ever paid for.
+// charged reports whether any leg was ever paid for.
 func (t *transaction) charged() bool {
 	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.charged })
 }
@@ -247,7 +246,7 @@ func (t *transaction) time() bourse.Duration {
 // site is the address of the site that carries leg i.
 func (t *transaction) site(i int) agents.ID { return siteID(t.sites[i]) }
 
-// touches reports whether a leg is at a site.
+// touches reports whether any leg is at a site.
 func (t *transaction) touches(p *peer) bool {
 	for i := range t.sites {
 		if t.sites[i] == p.name {

@@ -8,15 +8,15 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// transactions are those that are on record.
+// transactions are the transactions on record.
 type transactions struct {
-	numbered map[uint64]*transaction      // by their numbers, which few have twice
-	others   map[bourse.TxID]*transaction // whose numbers others have: of lives that were forgotten
+	numbered map[uint64]*transaction      // by number, which is almost always unique
+	others   map[bourse.TxID]*transaction // those whose number is taken: adopted ones, of forgotten lives
 	list     []*transaction               // in the order in which they became known
 	seq      uint64                       // of the last one begun
 }
 
-// get is the transaction of that name, nil if there is no record of it.
+// get is a transaction, or nil if it is not on record.
 func (x *transactions) get(id bourse.TxID) *transaction {
 	if t := x.numbered[id.Seq]; t != nil && t.id == id {
 		return t
@@ -24,24 +24,24 @@ func (x *transactions) get(id bourse.TxID) *transaction {
 	return x.others[id]
 }
 
-// known reports whether its number alone tells a transaction.
+// known reports whether a transaction can be identified by its number alone.
 func (x *transactions) known(t *transaction) bool { return x.numbered[t.id.Seq] == t }
 
-// at is the transaction that its number alone tells; nil: there is none.
+// at is the transaction identified by a number alone, or nil.
 func (x *transactions) at(number uint64) *transaction { return x.numbered[number] }
 
-// all lists them in the order in which they became known. It may grow during a
-// walk, at its end.
+// all lists the transactions in the order in which they became known. More may be
+// appended while a caller walks the list.
 func (x *transactions) all() []*transaction { return x.list }
 
-// begun is how many have been.
+// begun is how many were begun so far.
 func (x *transactions) begun() uint64 { return x.seq }
 
-// next is the number of the one to be begun next.
+// next is the number of the next one to begin.
 func (x *transactions) next() uint64 { return x.seq + 1 }
 
-// begin takes the next one on record. Numbers have no gaps: a lower one without a
-// record was forgotten, a higher one never begun.
+// begin puts the next transaction on record. Numbers have no gaps: a lower one that is
+// not on record was forgotten, a higher one was never begun.
 func (x *transactions) begin(t *transaction) {
 	if t.id.Seq != x.next() {
 		panic(fmt.Sprintf("broker: transaction %v begun after %d others", t.id, x.seq))
@@ -50,7 +50,7 @@ func (x *transactions) begin(t *transaction) {
 	x.keep(t)
 }
 
-// keep takes one on record.
+// keep puts a transaction on record.
 func (x *transactions) keep(t *transaction) {
 	if x.numbered == nil {
 		x.numbered, x.others = map[uint64]*transaction{}, map[bourse.TxID]*transaction{}
@@ -64,10 +64,10 @@ func (x *transactions) keep(t *transaction) {
 	t.job.last = t
 }
 
-// load begins with none, of which so many were begun.
+// load drops all transactions; seq of them were begun so far.
 func (x *transactions) load(seq uint64) { *x = transactions{seq: seq} }
 
-// forget drops what is on record of them.
+// forget drops transactions from the record.
 func (x *transactions) forget(ids []bourse.TxID) {
 	gone := make(map[*transaction]bool, len(ids))
 	for _, id := range ids {
@@ -88,8 +88,8 @@ func (x *transactions) forget(ids []bourse.TxID) {
 	x.list = slices.DeleteFunc(x.list, func(t *transaction) bool { return gone[t] })
 }
 
-// find returns the transaction and the leg that a site speaks of, nil if there
-// is no record of it, or it is not that site's.
+// find returns the transaction and leg that a site's message is about, or nil if the leg
+// is not on record or not that site's.
 func (x *transactions) find(from agents.ID, id bourse.LegID) (*transaction, *txLeg) {
 	t := x.get(id.Tx)
 	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) || t.site(id.Leg) != from {
@@ -98,11 +98,11 @@ func (x *transactions) find(from agents.ID, id bourse.LegID) (*transaction, *txL
 	return t, &t.legs[id.Leg]
 }
 
-// leg is a leg that must be on record.
+// leg is a leg that must be on record; otherwise it panics.
 func (x *transactions) leg(id bourse.LegID) *txLeg { return &x.get(id.Tx).legs[id.Leg] }
 
-// lookup is a leg, nil if it is not on record any more: its transaction was
-// forgotten, and perhaps adopted again with fewer legs.
+// lookup is a leg, or nil if it is no longer on record: its transaction was forgotten,
+// and perhaps adopted again with fewer legs.
 func (x *transactions) lookup(id bourse.LegID) *txLeg {
 	t := x.get(id.Tx)
 	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) {
@@ -111,10 +111,10 @@ func (x *transactions) lookup(id bourse.LegID) *txLeg {
 	return &t.legs[id.Leg]
 }
 
-// replaceAll gives up what moves on record have replaced. Earlier builds kept legs that none
-// takes the place of, or whose replacement was lost, and their images do.
+// replaceAll gives up the windows that moves on record have replaced. Images of earlier
+// versions may still keep legs that no other leg replaced, or whose replacement was lost.
 func (x *transactions) replaceAll() {
-	before := map[*job][]*transaction{} // windows that others were to take the place of
+	before := map[*job][]*transaction{} // windows that were to be replaced
 	for _, t := range x.all() {
 		if t.replaces() {
 			for _, old := range before[t.job] {

@@ -11,25 +11,25 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// usage is what windows take, by user or tenant and by the day on which they begin. It
-// follows from the transactions, and stays when those are forgotten. A leg counts from
-// its transaction's begin, with its limit, then its price; what comes back, or is never
-// used, counts no more. A bound's period is of whole days, so that it may change, and so
-// may who is in which tenant, without anything being counted anew.
+// usage is the node time and credits that windows take, by user or tenant and by the
+// day on which a leg begins. It follows from the transactions, and outlives them. A leg
+// counts from the begin of its transaction, first with its limit, then with its price;
+// refunds and time never used are subtracted. A bound's period is a number of whole
+// days, so it may change, as may a user's tenant, without recounting the transactions.
 type usage struct {
 	users   map[string]map[int64]used // by user
-	tenants map[string]map[int64]used // by tenant, of those who are in it now
-	live    map[string][]*transaction // by key of a user or tenant with bounds: what is not over
-	oldest  int64                     // the first day that is kept
-	stale   bool                      // tenants and live are not what they should be
+	tenants map[string]map[int64]used // by tenant, summed over its present members
+	live    map[string][]*transaction // by key of a user or tenant with bounds: transactions not yet over
+	oldest  int64                     // the first day kept
+	stale   bool                      // tenants and live must be rebuilt
 }
 
 // tally keeps the usage up to date as facts are applied.
 type tally struct{ *memory }
 
-// used is what windows take.
+// used is an amount of node time and credits.
 type used struct {
-	time    int64 // milliseconds of a node
+	time    int64 // node-milliseconds
 	credits bourse.Credits
 }
 
@@ -38,11 +38,11 @@ const (
 	tenantPrefix = "tenant:"
 )
 
-// keepUsed is for how many days it is known what was used: the longest period, and as much
-// again. What begins on days before is counted no more.
+// keepUsed is for how many days usage is kept: twice the longest period. Legs that begin
+// on earlier days are not counted.
 const keepUsed = int64(2 * bourse.MaxPeriod / bourse.Day)
 
-// dayOf is the day that an instant is on.
+// dayOf is the number of the day that contains an instant.
 func dayOf(t bourse.Time) int64 { return floor(int64(t), int64(bourse.Day)) }
 
 // floor is x/n rounded down.
@@ -54,14 +54,15 @@ func floor(x, n int64) int64 {
 	return q
 }
 
-// periodOf is the period that an instant is in: its first day and the first after it.
+// periodOf is the period that contains an instant: its first day, and the day after its
+// last.
 func periodOf(t bourse.Time, period bourse.Duration) (from, to int64) {
 	days := int64(period / bourse.Day)
 	from = floor(int64(t), int64(period)) * days
 	return from, from + days
 }
 
-// takes is what a leg takes of its user's bounds.
+// takes is how much leg i counts towards its user's bounds.
 func (t *transaction) takes(i int) used {
 	l := &t.legs[i]
 	if t.state == bourse.TxAborted || t.sites[i] == "" {
@@ -72,18 +73,18 @@ func (t *transaction) takes(i int) used {
 	if l.priced {
 		paid = l.fare.Total()
 	}
-	switch s := l.recorded(true); { // by what is on record alone
+	switch s := l.recorded(true); { // only by what is on record
 	case !s.Terminal(), s == bourse.Settled:
 		return used{whole, max(0, paid-l.back)}
-	case l.charged: // released, or lost: what of it is over by then
+	case l.charged: // released or lost: the part that was over by then
 		over := min(l.end, l.what.End).Sub(l.what.Start)
 		return used{int64(l.what.Nodes) * int64(max(0, over)), max(0, paid-l.back)}
 	}
 	return used{}
 }
 
-// counted applies a fact, so that what it changes of what a transaction's legs take is
-// counted.
+// counted applies a fact and keeps the usage right: it subtracts what the legs concerned
+// took before, and adds what they take after.
 func (mem tally) counted(f agents.Fact, apply func()) {
 	id, leg := bourse.TxID{}, everyLeg
 	switch f := f.(type) {
@@ -123,13 +124,13 @@ func (mem tally) counted(f agents.Fact, apply func()) {
 	mem.count(t, leg, 1)
 }
 
-// everyLeg and noLeg in place of the number of one.
+// everyLeg and noLeg stand in place of a leg's number.
 const (
 	everyLeg = -1
 	noLeg    = -2
 )
 
-// count adds what a leg of a transaction takes, or with sign -1 takes it off.
+// count adds what a leg of a transaction takes or, with sign -1, subtracts it.
 func (mem tally) count(t *transaction, leg int, sign int64) {
 	from, to := leg, min(leg+1, len(t.legs))
 	switch leg {
@@ -153,7 +154,7 @@ func (mem tally) count(t *transaction, leg int, sign int64) {
 	}
 }
 
-// countJob does so for all that a job has.
+// countJob does the same for all transactions of a job. It looks at every transaction.
 func (mem tally) countJob(j *job, sign int64) {
 	for _, t := range mem.txs.all() {
 		if t.job == j {
@@ -177,7 +178,7 @@ func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by us
 	}
 	now, known := days[day]
 	now.time, now.credits = now.time+sign*by.time, now.credits+bourse.Credits(sign)*by.credits
-	if !known { // the first of that day
+	if !known { // a new day: drop old ones
 		maps.DeleteFunc(days, func(d int64, _ used) bool { return d < x.oldest })
 	}
 	if days[day] = now; now == (used{}) {
@@ -188,8 +189,8 @@ func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by us
 	}
 }
 
-// refresh brings up to date who uses what, after the terms have changed or an image was
-// read.
+// refresh rebuilds the usage of tenants and the live transactions after the terms have
+// changed or an image was read.
 func (mem tally) refresh() {
 	x := &mem.usage
 	if !x.stale {
@@ -199,7 +200,7 @@ func (mem tally) refresh() {
 	if mem.tenancy.several {
 		for user, days := range x.users {
 			in := mem.termsOf(user).tenant
-			for day, u := range days { // sums, in whatever order
+			for day, u := range days { // sums: the order does not matter
 				if in.name != "" {
 					x.add(&x.tenants, in.name, day, u, 1)
 				}
@@ -211,7 +212,7 @@ func (mem tally) refresh() {
 	}
 }
 
-// holds notes a transaction among those that are not over.
+// holds adds a transaction to the live ones of its user and tenant, if they have bounds.
 func (mem tally) holds(t *transaction) {
 	if t.over() || mem.usage.stale {
 		return
@@ -227,7 +228,7 @@ func (mem tally) holds(t *transaction) {
 	}
 }
 
-// of are the transactions that are not over, of a user or a tenant with bounds.
+// of are the live transactions of a user or tenant with bounds.
 func (x *usage) of(key string) []*transaction {
 	list := slices.DeleteFunc(x.live[key], (*transaction).over)
 	if x.live != nil {
@@ -236,8 +237,8 @@ func (x *usage) of(key string) []*transaction {
 	return list
 }
 
-// prune drops transactions that are over, and users and tenants who have used nothing for
-// as long as it is known.
+// prune drops transactions that are over, days that are too old, and users and tenants
+// without usage in the days kept.
 func (x *usage) prune(now bourse.Time) {
 	for key := range x.live {
 		x.of(key)
@@ -253,7 +254,7 @@ func (x *usage) prune(now bourse.Time) {
 	}
 }
 
-// sum is what windows that begin on days from..to take.
+// sum is the usage of the days from (included) to to (not included).
 func sum(days map[int64]used, from, to int64) (all used) {
 	for d := from; d < to; d++ {
 		u := days[d]
@@ -262,8 +263,8 @@ func sum(days map[int64]used, from, to int64) (all used) {
 	return all
 }
 
-// within is what windows of a user or tenant take that begin in the period that an
-// instant is in, and when that ends.
+// within is the usage of a user or tenant in the period that contains an instant, and
+// when that period ends.
 func (x *usage) within(b *bounds, at bourse.Time) (all used, until bourse.Time) {
 	from, to := periodOf(at, b.period)
 	days := x.users[strings.TrimPrefix(b.key, userPrefix)]
@@ -273,7 +274,7 @@ func (x *usage) within(b *bounds, at bourse.Time) (all used, until bourse.Time) 
 	return sum(days, from, to), bourse.Time(to * int64(bourse.Day))
 }
 
-// image is what of it an image keeps, in order.
+// image is the usage as an image keeps it, in order.
 func (x *usage) image() []bourse.NodesUsed {
 	var list []bourse.NodesUsed
 	for user, days := range x.users {
@@ -287,9 +288,9 @@ func (x *usage) image() []bourse.NodesUsed {
 	return list
 }
 
-// load begins with that of an image.
+// load replaces the usage by that of an image.
 func (x *usage) load(list []bourse.NodesUsed) {
-	*x = usage{stale: true, oldest: math.MinInt64} // all of it; the next fact says what is too old
+	*x = usage{stale: true, oldest: math.MinInt64} // keep all days: the next fact tells which are too old
 	for _, u := range list {
 		x.add(&x.users, u.User, u.Day, used{u.NodeTime, u.Credits}, 1)
 	}

@@ -13,11 +13,11 @@ import (
 type JobView struct {
 	bourse.Job
 	State  bourse.JobState
-	Since  bourse.Time   // when it came to that state
+	Since  bourse.Time   // when it entered that state
 	Reason bourse.Reason // why it is not placed; None if it is
 	Last   *TxView       // its latest transaction, nil if it never had one
 
-	Offers []bourse.JobOffer // of shifts, in the order in which they came, the latest 16
+	Offers []bourse.JobOffer // from sites, to move it: the latest 16, in order of arrival
 }
 
 // TxView is what a broker knows of one transaction.
@@ -29,9 +29,9 @@ type TxView struct {
 	Commit      bool
 	Reason      bourse.Reason // of an ABORT
 	Legs        []LegView     // in the canonical order of sites, then group
-	Repairs     bourse.LegID  // the leg that it stands in for; zero: none
-	Moves       bool          // its window takes the place of the one that the job has
-	Others      int           // legs that are not over of what else makes up its job's window
+	Repairs     bourse.LegID  // the leg that it replaces; zero: none
+	Moves       bool          // it is a move: its window replaces the job's previous one
+	Others      int           // open legs of other transactions that make up its job's window
 }
 
 // LegView is one leg of a transaction.
@@ -45,12 +45,12 @@ type LegView struct {
 	Flex   bourse.Flex // the window within which its site may move it
 	Shifts uint32      // how often it has moved or fixed it
 
-	Version uint32 // 1, and one more each time its user has had it otherwise; 0 until it is held
+	Version uint32 // 1, and one more for each change by its user; 0 until it is held
 
 	Result *bourse.WorkResult // once Settled, of work that its site has started; it must not be changed
 }
 
-// Ledger shows the accounts. It must not be changed.
+// Ledger returns the broker's ledger, which must not be changed.
 func (b *Broker) Ledger() *bourse.Ledger[accounts.Entry] { return b.accounts.Ledger() }
 
 // Account is the name of the VO's account in the ledger.
@@ -62,7 +62,7 @@ func (b *Broker) Name() string { return b.cfg.Name }
 // Cycles is how many cycles have closed.
 func (b *Broker) Cycles() uint64 { return b.cycles }
 
-// Waiting is how many jobs are neither placed nor given up.
+// Waiting is the number of jobs that are neither placed nor given up.
 func (b *Broker) Waiting() int { return b.queue.size() }
 
 // Jobs yields the jobs in order of submission.
@@ -76,7 +76,7 @@ func (b *Broker) Jobs() iter.Seq[JobView] {
 	}
 }
 
-// Job returns the job of that name.
+// Job returns the job of that name, or false if the broker does not know it.
 func (b *Broker) Job(name string) (JobView, bool) {
 	j, ok := b.names[name]
 	if !ok {
@@ -85,7 +85,7 @@ func (b *Broker) Job(name string) (JobView, bool) {
 	return j.view(), true
 }
 
-// Transactions yields all transactions in the order in which they began.
+// Transactions yields all transactions in the order in which they became known.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
 		for _, t := range b.txs.all() {
@@ -96,7 +96,7 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 	}
 }
 
-// Transaction returns the transaction of that identity.
+// Transaction returns the transaction of that identity, or false if it is not on record.
 func (b *Broker) Transaction(id bourse.TxID) (TxView, bool) {
 	t := b.txs.get(id)
 	if t == nil {
@@ -105,8 +105,8 @@ func (b *Broker) Transaction(id bourse.TxID) (TxView, bool) {
 	return t.view(), true
 }
 
-// AtRest reports whether every transaction is decided and every decision
-// acknowledged, and no cycle is under way. It looks at all transactions.
+// AtRest reports whether every transaction is decided, every decision is acknowledged,
+// and no cycle is running. It walks all transactions.
 func (b *Broker) AtRest() bool {
 	for _, t := range b.txs.all() {
 		if !t.atRest() {
@@ -116,8 +116,9 @@ func (b *Broker) AtRest() bool {
 	return b.scheduler.idle()
 }
 
-// standing is the state of a job as it is shown, and since when: a placed one runs from
-// the start of the first leg that has begun, which is not kept but follows from its legs.
+// standing is a job's state as shown to users, and since when. A placed job counts as
+// running from the start of its first leg that has begun. That is not stored: it follows
+// from its legs.
 func (j *job) standing() (bourse.JobState, bourse.Time) {
 	if j.state != bourse.JobPlaced {
 		return j.state, j.since

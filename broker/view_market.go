@@ -13,15 +13,15 @@ type SiteView struct {
 	Name    string
 	Address agents.ID
 	Member  bool                // it is asked for offers
-	Listed  bool                // it has told this life of the broker its legs, or had none to tell
+	Listed  bool                // it has listed its legs to this life of the broker, or did not have to
 	Answer  string              // to the last request for offers: silent, closed, skewed, usable; "" if it was not asked
-	Asked   bourse.Time         // when the last request was made; 0: never
+	Asked   bourse.Time         // when the last request was sent; 0: never
 	Refusal bourse.Reason       // why it is closed
 	Now     bourse.Time         // by its clock, when it answered
-	Groups  []agents.GroupOffer // of the last answer
+	Groups  []agents.GroupOffer // from its last answer
 
-	Lost   *bourse.LostSite // nil: it is not
-	Silent bourse.Duration  // how long it has been asked in vain
+	Lost   *bourse.LostSite // nil: it is not lost
+	Silent bourse.Duration  // how long it has left questions unanswered
 }
 
 // Sites yields the sites that the broker knows, in order of name, with what
@@ -47,8 +47,8 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 	}
 }
 
-// Window returns the transactions that a job's window is made of, in the order
-// of their COMMITs; nil if the job has none or the broker remembers none.
+// Window returns the transactions that make up a job's window, in the order of their
+// COMMITs, or nil if the job is unknown or has no window.
 func (b *Broker) Window(name string) []TxView {
 	j := b.names[name]
 	if j == nil {
@@ -69,10 +69,9 @@ type Reservation struct {
 	User string
 }
 
-// Reservations returns up to n legs that are committed and not over, of a user
-// or, for "", of all, in the order in which their transactions became known,
-// without the first skip of them; more says that there are others after them.
-// It walks over all transactions.
+// Reservations returns up to n legs that are committed and not over, of one user or, if
+// user is "", of all, in the order in which their transactions became known. It leaves
+// out the first skip legs; more says that others follow. It walks all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
 	for _, t := range b.txs.all() {
 		if t.state != bourse.TxCommitted || user != "" && t.job.User != user {
@@ -97,9 +96,9 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 	return list, false
 }
 
-// Paid is what has been booked for a job: paid for legs of all its windows, and come back
-// of that, penalties included. A window that is forgotten, days after it was over, counts
-// no more. It walks over all transactions.
+// Paid is what was paid for the legs of all of a job's windows, and what came back,
+// penalties included. Windows are forgotten some time after they are over, and then no
+// longer count. It walks all transactions.
 func (b *Broker) Paid(name string) (paid, back bourse.Credits) {
 	for _, t := range b.txs.all() {
 		if t.job.Name != name {
@@ -119,13 +118,12 @@ type Spending struct {
 	User    string // "": all jobs without a user
 	Spent   bourse.Credits
 	Pending bourse.Credits // promised for legs that are held
-	Quota   bourse.Credits // MaxCredits: no bound of their own
+	Quota   bourse.Credits // MaxCredits: the user has none
 	Left    bourse.Credits // under the quota; MaxCredits without one
-	Tenant  string         // that the user is in; "": none
+	Tenant  string         // "": none
 }
 
-// Spending returns what a user has spent, net of what sites gave back, and what
-// the quota leaves.
+// Spending returns what a user has spent, net of refunds, and what the quota leaves.
 func (b *Broker) Spending(user string) Spending {
 	spent, pending := b.accounts.Spent(user)
 	s := Spending{User: user, Spent: spent, Pending: pending, Quota: bourse.MaxCredits, Left: b.accounts.UserLeft(user)}
@@ -139,28 +137,28 @@ func (b *Broker) Spending(user string) Spending {
 // Users returns the users who have an account or a quota, in order of name.
 func (b *Broker) Users() []string { return b.accounts.Users() }
 
-// Left is what the VO can still promise, and Budget what it was given.
+// Left is what the VO can still promise.
 func (b *Broker) Left() bourse.Credits { return b.accounts.Left() }
 
-// Budget is all that was paid into the VO's account: the budget, that of each of its
-// periods, and deposits.
+// Budget is the sum of all payments into the VO's account: the budget, for each period so
+// far, and deposits.
 func (b *Broker) Budget() bourse.Credits { return b.accounts.In() }
 
-// Pace returns how the budget lasts for its time, as of now; false where it is for
-// none, or is not paced.
+// Pace returns how well the budget is lasting as of now. It reports false if the budget
+// is for no particular time, or the broker does not minimise value.
 func (b *Broker) Pace(now bourse.Time) (Pace, bool) {
 	p := b.budget.pace(now, &b.accounts)
 	p.Weight = max(p.Weight, b.pacing.weight)
 	return p, b.budget.opened && b.cfg.byValue()
 }
 
-// Fenced reports whether another process acts under the broker's name: this one
-// takes no message any more.
+// Fenced reports whether another process acts under the broker's name, so that this one
+// ignores all messages.
 func (b *Broker) Fenced() bool { return b.lives.ended() }
 
-// Submissions returns up to n jobs in order of submission, without the first
-// skip of them; more says that there are others after them. They share their
-// slices with the broker and must not be changed.
+// Submissions returns up to n jobs in order of submission, leaving out the first skip;
+// more says that others follow. The jobs share their slices with the broker and must not
+// be changed.
 func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
 	skip = min(skip, len(b.jobs))
 	end := min(skip+n, len(b.jobs))
@@ -170,7 +168,7 @@ func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
 	return list, end < len(b.jobs)
 }
 
-// Count is how many jobs are in each state. It walks over all jobs.
+// Count is the number of jobs in each state, by bourse.JobState. It walks all jobs.
 func (b *Broker) Count() [bourse.JobRunning + 1]int {
 	var n [bourse.JobRunning + 1]int
 	for _, j := range b.jobs {
@@ -180,7 +178,8 @@ func (b *Broker) Count() [bourse.JobRunning + 1]int {
 	return n
 }
 
-// CycleOpened is when a cycle was opened, Never if it is not the last one.
+// CycleOpened is when the cycle of that number was opened, or Never if it is not the
+// latest.
 func (b *Broker) CycleOpened(number uint64) bourse.Time {
 	opened, last := b.scheduler.opened()
 	if last != number {

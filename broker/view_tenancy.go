@@ -6,25 +6,25 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// TermView is a term as it holds for a user or a tenant.
+// TermView is a term in force for a user or a tenant.
 type TermView struct {
 	bourse.Term
 	Value   int64
-	Granted bool // by an operator; else it is the file's
+	Granted bool // by an operator; otherwise it comes from the configuration file
 }
 
 // HolderView is a user or a tenant: its terms, and what it uses of them.
 type HolderView struct {
 	bourse.Holder            // without terms
 	InGranted     bool       // an operator has put the user there
-	Set           []TermView // in the order of the terms; a user's are everyone's where there are none of their own
-	Waiting       int        // jobs
-	NodeTime      int64      // in windows that begin in the present period, in milliseconds of a node
+	Set           []TermView // in the order of the terms; where a user has no term of their own, everyone's
+	Waiting       int        // waiting jobs
+	NodeTime      int64      // node-milliseconds in windows that begin in the present period
 	Credits       bourse.Credits
 	Until         bourse.Time // the end of that period
 }
 
-// Tenancy returns the tenants and the users of whom something is set, in order of name.
+// Tenancy returns the tenants and users with any terms set, in order of name.
 func (b *Broker) Tenancy(now bourse.Time) (tenants, users []HolderView) {
 	var list []bourse.Holder
 	for _, from := range [][]bourse.Holder{b.tenancy.file, b.tenancy.granted} {
@@ -46,7 +46,7 @@ func (b *Broker) Tenancy(now bourse.Time) (tenants, users []HolderView) {
 	return tenants, users
 }
 
-// HolderOf returns one of them.
+// HolderOf returns the view of one user or tenant.
 func (b *Broker) HolderOf(now bourse.Time, h bourse.Holder) HolderView {
 	tally{&b.memory}.refresh()
 	v := HolderView{Holder: bourse.Holder{User: h.User, Tenant: h.Tenant}}

@@ -7,12 +7,12 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// overdue is how long after its start or its end nothing may be heard of a
-// confirmed leg before its site is asked: a site whose memory is of the past does
-// not know that it owes anything. Row B63.
+// overdue is how long a site may be silent about a confirmed leg after the leg's start or
+// end before it is asked: a site that has lost its memory does not know that it owes a
+// report. Row B63.
 const overdue = bourse.Minute
 
-// watchDue looks again whether a leg has started, or ended, as it should have.
+// watchDue is the alarm to check whether a leg has started, or ended, as it should have.
 type watchDue struct {
 	Leg  bourse.LegID
 	End  bool // it should have ended
@@ -22,39 +22,39 @@ type watchDue struct {
 // Kind names the alarm.
 func (watchDue) Kind() string { return "WatchDue" }
 
-// watchesDue is the one alarm for all legs of which nothing is overdue yet.
+// watchesDue is the single alarm for all legs of which nothing is overdue yet.
 type watchesDue struct{ At bourse.Time }
 
 // Kind names the alarm.
 func (watchesDue) Kind() string { return "WatchesDue" }
 
-// watches are the times at which legs are to be looked at, the earliest first and those
-// of one instant in the order in which they came: of each leg its start, and when that has
-// come its end, and when its site is to be asked after it next. They have one alarm, for
-// a broker may keep 100,000 legs.
+// watches is a heap of the times at which legs must be checked: the earliest first, and
+// those of one instant in the order added. Each leg has its start, then its end, and the
+// next time at which its site is asked about it. They share one alarm, because a broker
+// may keep 100,000 legs.
 type watches struct {
 	list []watched
-	seq  uint32      // of the last one
-	set  bourse.Time // when their alarm goes off; 0: none is set, or it went off
+	seq  uint32      // of the last one added
+	set  bourse.Time // when the alarm fires; 0: none is pending
 }
 
-// watched is a time at which a leg is looked at.
+// watched is a time at which a leg must be checked.
 type watched struct {
 	at     bourse.Time
-	number uint64      // of its transaction, which may be forgotten before
+	number uint64      // of its transaction, which may be forgotten by then
 	since  bourse.Time // of presenceDue
 	seq    uint32
 	leg    uint16
 	what   watch
 }
 
-// watch is what is looked at then.
+// watch is what must be checked.
 type watch uint8
 
 const (
 	itsStart watch = iota
 	itsEnd
-	itsSite // and the looks of presenceDue in their order
+	itsSite // plus a look of presenceDue
 )
 
 // Len, Less, Swap, Push and Pop are for container/heap.
@@ -73,15 +73,15 @@ func (x *watches) Pop() any {
 	return v
 }
 
-// add has a leg looked at.
+// add adds a check.
 func (x *watches) add(w watched) {
 	x.seq++
 	w.seq = x.seq
 	heap.Push(x, w)
 }
 
-// arm sets the alarm for the earliest, unless one goes off by then: at the end of a step,
-// which may have added many.
+// arm sets the alarm for the earliest check, unless one fires by then. It is called at
+// the end of a step, which may have added many.
 func (x *watches) arm(out *agents.Outbox) {
 	if len(x.list) > 0 && (x.set == 0 || x.list[0].at < x.set) {
 		x.set = x.list[0].at
@@ -89,19 +89,19 @@ func (x *watches) arm(out *agents.Outbox) {
 	}
 }
 
-// later has a leg of a transaction looked at that is known by its number.
+// later adds a check of a leg whose transaction is known by its number alone.
 func (wat *watcher) later(at bourse.Time, t *transaction, i int, what watch, since bourse.Time) {
 	wat.watches.add(watched{at: at, number: t.id.Seq, leg: uint16(i), what: what, since: since})
 }
 
-// begin forgets what an earlier life has set: its alarm does not go off.
+// begin forgets the checks of an earlier life, whose alarm no longer fires.
 func (wat *watcher) begin() { wat.watches = watches{} }
 
-// arm sets the alarm for all that a step has added.
+// arm sets the alarm for the checks that a step has added.
 func (wat *watcher) arm(out *agents.Outbox) { wat.watches.arm(out) }
 
-// watch has a confirmed leg looked at. Where messages take no time there is no need:
-// nothing gets lost.
+// watch schedules the checks of a confirmed leg. Where messages take no time nothing gets
+// lost, so there are none.
 func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
 	if wat.cfg.Lead == 0 {
 		return
@@ -115,8 +115,8 @@ func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
 	wat.later(l.due(false), t, i, itsStart, 0)
 }
 
-// watchesDue looks at all legs whose time has come. The start of one that has been moved
-// since is there again.
+// watchesDue makes all checks whose time has come. A leg that has been moved since has
+// another check for its new start.
 func (wat *watcher) watchesDue(now bourse.Time, m watchesDue, out *agents.Outbox) {
 	x := &wat.watches
 	if m.At != x.set {
@@ -140,7 +140,7 @@ func (wat *watcher) watchesDue(now bourse.Time, m watchesDue, out *agents.Outbox
 	}
 }
 
-// due is when a leg is overdue.
+// due is when a leg's start or, if end is set, its end is overdue.
 func (l *txLeg) due(end bool) bourse.Time {
 	if end {
 		return l.what.End.Add(overdue)
@@ -148,8 +148,8 @@ func (l *txLeg) due(end bool) bourse.Time {
 	return l.what.Start.Add(overdue)
 }
 
-// watchDue says Confirm again of a leg that is overdue, until its site answers
-// that it knows it, or that it does not: that is an amnesia.
+// watchDue repeats Confirm for a leg that is overdue until its site answers that it knows
+// the leg or, after an amnesia, that it does not.
 func (wat *watcher) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
 	if l == nil || t.state != bourse.TxCommitted || !t.resolved {

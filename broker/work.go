@@ -5,11 +5,11 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The work of a job goes to the site of each of its legs with the Confirm: then it
-// is decided, and all legs have told by Held what the others must know. It follows
-// from the facts alone, so that a later life confirms with the same.
+// A job's work goes to the site of each leg with the Confirm. By then the transaction is
+// decided, and each site has said in Held what the others must know. The handover
+// follows from the facts alone, so that a later life sends the same one.
 
-// handover is what a leg runs; nil if its job has no work.
+// handover is the work that a leg runs, or nil if its job has none.
 func (x *transactions) handover(t *transaction, i int) *bourse.Handover {
 	w := t.job.Work
 	if w == nil {
@@ -39,10 +39,10 @@ func (x *transactions) handover(t *transaction, i int) *bourse.Handover {
 	return h
 }
 
-// window is the transaction that has begun a leg's window, and the leg's place in it:
-// that of the leg which it stands in for.
+// window is the transaction that began a leg's window, and the leg's place in it. A leg
+// of a repair has the place of the leg it replaces.
 func (x *transactions) window(t *transaction, i int) (*transaction, int) {
-	for range x.list { // no chain is longer
+	for range x.list { // a bound: no chain of repairs is longer
 		of := t.repairs
 		if x.lookup(of) == nil {
 			break
@@ -52,10 +52,10 @@ func (x *transactions) window(t *transaction, i int) (*transaction, int) {
 	return t, i
 }
 
-// carrier is the leg that a part of a transaction's window lies in now: its own, or the last of
-// those that stand in for it.
+// carrier is the leg that now carries part i of a transaction's window: leg i itself, or
+// the last leg that replaced it.
 func (t *transaction) carrier(i int) (*transaction, int) {
-	for _, o := range t.job.txs { // in the order in which they were committed
+	for _, o := range t.job.txs { // in order of commitment
 		if o.repairs == t.leg(i) {
 			t, i = o, 0
 		}
@@ -63,8 +63,8 @@ func (t *transaction) carrier(i int) (*transaction, int) {
 	return t, i
 }
 
-// shown is the leg in which a part of a job's window lies, or lay last; nil if the
-// job never had one.
+// shown is the leg that carries a part of a job's window, or last did; nil if the job
+// never had one.
 func (x *transactions) shown(j *job, part int) (*transaction, int) {
 	var first *transaction
 	switch {
@@ -79,15 +79,15 @@ func (x *transactions) shown(j *job, part int) (*transaction, int) {
 	return first.carrier(part)
 }
 
-// readings are what users wait to read of what their jobs have printed. They are of
-// this life only: who is not answered asks again.
+// readings are users' pending requests to read what their jobs have printed. They are of
+// this life only: a user who gets no answer asks again.
 type readings struct {
 	*memory
 	waits map[uint64]reading
 	refs  uint64
 }
 
-// reading is one of them.
+// reading is one such request.
 type reading struct {
 	asker agents.ID
 	job   string
@@ -102,13 +102,13 @@ type readingDue struct{ ref uint64 }
 // Kind names the alarm.
 func (readingDue) Kind() string { return "ReadingDue" }
 
-// maxReadings bounds the readings that are waited for, and readingWait each wait.
+// maxReadings bounds the pending readings, and readingWait how long each may take.
 const (
 	maxReadings = 256
 	readingWait = 5 * bourse.Second
 )
 
-// asked asks the site that carries a part of a job.
+// asked passes a user's request on to the site that carries a part of the job.
 func (r *readings) asked(now bourse.Time, from agents.ID, m agents.JobOutput, out *agents.Outbox) {
 	j := r.names[m.Job]
 	no := func(code bourse.Code, format string, args ...any) {
@@ -154,7 +154,7 @@ func (r *readings) asked(now bourse.Time, from agents.ID, m agents.JobOutput, ou
 	out.Alarm(now.Add(readingWait), readingDue{r.refs})
 }
 
-// answered hands on what a site has said.
+// answered passes a site's answer on to the user.
 func (r *readings) answered(from agents.ID, m agents.LegOutput, out *agents.Outbox) {
 	w, ok := r.waits[m.Ref]
 	if !ok || siteID(w.site) != from || w.leg != m.Leg {

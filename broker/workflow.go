@@ -7,22 +7,22 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Jobs may come after others: none starts before all of those have ended and its
-// gap has passed. A job that comes after one without a window waits, and is due
-// as soon as the last of them has one; it is ready when they end, as far as is
-// planned. Backwards, a job has to end early enough for those that come after it
-// to meet their deadlines. When a window slips, is lost or is given up, only the
-// jobs that come after it are looked at again: one whose window is too early now
-// gives it back and is planned again; if a job is given up for good, those after
-// it are given up too, for a reason that names it. Rows B80 to B85.
+// A job may come after others: it starts only when all of them have ended and its gap
+// has passed. It waits until each of them has a window, is then due at once, and is
+// ready at their planned end. In turn, a job must end early enough for the jobs after
+// it to meet their deadlines.
 //
-// Since a job can only come after such as the broker knows already, there are no
-// loops; whoever reads jobs in batches refuses those found there.
+// When a window slips, is lost or is given up, only the jobs after it are reviewed. A
+// job whose window is now too early gives it back and is planned again. If a job is
+// given up for good, so are those after it, for a reason that names it. Rows B80 to B85.
+//
+// A job can only come after jobs that the broker already knows, so there are no loops.
+// Code that reads jobs in batches must refuse any loops there.
 
-// maxAfter bounds the jobs that one may come after.
+// maxAfter bounds how many jobs a job may come after.
 const maxAfter = 100
 
-// unrelated says why a job cannot come after those that it names.
+// unrelated says why a job cannot come after the jobs it names; no reason: it can.
 func (in *intake) unrelated(j *bourse.Job) bourse.Reason {
 	switch {
 	case j.Gap < 0 || j.Gap > bourse.MaxDuration:
@@ -46,7 +46,7 @@ func (in *intake) unrelated(j *bourse.Job) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// given is the reason of a job that is given up because another one is.
+// given is the reason for giving up a job because p was given up.
 func given(p *job) bourse.Reason {
 	if p.reason.Code == bourse.After {
 		return reason(bourse.After, "%s, which it comes after, was given up, as it came after another that was", p.Name)
@@ -54,8 +54,8 @@ func given(p *job) bourse.Reason {
 	return reason(bourse.After, "%s, which it comes after, was given up: %v", p.Name, p.reason)
 }
 
-// link ties a job to those that it comes after. What has been forgotten is long
-// over.
+// link ties a job to the jobs it comes after. Any that have been forgotten were over
+// long ago.
 func (mem *memory) link(j *job) {
 	for _, name := range j.After {
 		if p := mem.names[name]; p != nil {
@@ -64,8 +64,8 @@ func (mem *memory) link(j *job) {
 	}
 }
 
-// ends is when a job's window ends, as far as is planned, and where it is over,
-// when it did; false if it has none that is to stay.
+// ends is the planned end of a job's window or, if it is over, when it ended. It reports
+// false if the job has no window or is about to lose it.
 func (j *job) ends() (bourse.Time, bool) {
 	switch j.state {
 	case bourse.JobDone:
@@ -76,8 +76,8 @@ func (j *job) ends() (bourse.Time, bool) {
 	return 0, false
 }
 
-// lastEnd is the end of the last leg of a job's window. One that is being repaired
-// counts as it was.
+// lastEnd is the end of the last leg of a job's window. A leg under repair counts as it
+// was.
 func (j *job) lastEnd() bourse.Time {
 	var end bourse.Time
 	for _, t := range j.txs {
@@ -109,8 +109,8 @@ func (j *job) starts() bourse.Time {
 	return start
 }
 
-// follows is the instant from which a job may start after those that it comes
-// after; false if one of them has no window.
+// follows is the earliest instant at which a job may start, given the jobs it comes
+// after. It reports false if one of them has no window.
 func (j *job) follows() (bourse.Time, bool) {
 	var at bourse.Time
 	for _, p := range j.needs() {
@@ -123,8 +123,8 @@ func (j *job) follows() (bourse.Time, bool) {
 	return at, true
 }
 
-// holdBack keeps a job that has come to wait out of all batches until those that
-// it comes after are placed, and says so.
+// holdBack keeps a waiting job out of all batches until the jobs it comes after are
+// placed, and gives that as its reason.
 func (mem *memory) holdBack(j *job) {
 	i := slices.IndexFunc(j.needs(), func(p *job) bool { _, ok := p.ends(); return !ok })
 	if j.held = i >= 0; !j.held {
@@ -136,7 +136,8 @@ func (mem *memory) holdBack(j *job) {
 	}
 }
 
-// touch has a job and those that come after it looked at before the step is over.
+// touch marks a job, so that it and the jobs after it are reviewed at the end of the
+// step. Jobs that belong to no workflow need no review.
 func (mem *memory) touch(j *job) {
 	if len(j.needs())+len(j.feeds()) > 0 && !j.touched {
 		j.touched = true
@@ -144,7 +145,7 @@ func (mem *memory) touch(j *job) {
 	}
 }
 
-// reviewTouched looks again at the jobs that this step has touched.
+// reviewTouched reviews the jobs that this step has touched, and those after them.
 func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
 	for len(in.touched) > 0 {
 		j := in.touched[0]
@@ -157,8 +158,9 @@ func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
 	in.touched = nil
 }
 
-// tellFallen records what has become of jobs whose window this step has lost: it follows
-// from the facts of their legs, but whoever reads them is told. Rows B22, B23.
+// tellFallen records what happened to jobs that lost their window in this step. That
+// follows from the facts about their legs, but is recorded for readers of the facts.
+// Rows B22, B23.
 func (in *intake) tellFallen(out *agents.Outbox) {
 	for len(in.fallen) > 0 {
 		j := in.fallen[0]
@@ -172,7 +174,7 @@ func (in *intake) tellFallen(out *agents.Outbox) {
 	}
 }
 
-// review looks whether a job still comes after those that it should.
+// review checks that a job still starts after the jobs it comes after, and acts if not.
 func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
 	if len(j.needs()) == 0 || !j.state.Open() {
 		return
@@ -199,22 +201,22 @@ func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
 	}
 }
 
-// reviewWaiting calls a job that had to wait for others, or puts one back that
-// the cycle under way has planned for too early.
+// reviewWaiting makes a job due that had to wait for others, or puts it back if the
+// current cycle may have planned it too early.
 func (in *intake) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
 	was := j.held
 	j.held = !ok
 	if in.scheduler.putBack(j, at, ok, out) {
 		return
 	}
-	if ok && (was || j.again) && !j.taken && in.callsLeft() { // else it waits for the next cycle
+	if ok && (was || j.again) && !j.taken && in.callsLeft() { // otherwise it waits for the next cycle
 		j.again = false
 		in.queue.summon(j)
 		in.scheduler.atLeast(1)
 	}
 }
 
-// putOff aborts a try of a window that would start too early now.
+// putOff aborts a try whose window would now start too early.
 func (in *intake) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reason, again bool, out *agents.Outbox) {
 	if in.scheduler.trying(t) {
 		j.again = again
@@ -224,11 +226,11 @@ func (in *intake) putOff(now bourse.Time, j *job, t *transaction, why bourse.Rea
 	in.co.abort(now, t, why, out)
 }
 
-// maxCalls bounds the extra calls of jobs in one instant: a mistake in what
-// slips must not plan for ever.
+// maxCalls bounds the extra calls of jobs in one instant: a mistake in this file must
+// not make the broker plan for ever.
 const maxCalls = 10_000
 
-// callsLeft counts an extra call; false at the bound.
+// callsLeft counts an extra call, and reports false beyond maxCalls.
 func (in *intake) callsLeft() bool {
 	if in.called != in.now {
 		in.called, in.calls = in.now, 0
@@ -237,7 +239,7 @@ func (in *intake) callsLeft() bool {
 	return in.calls <= maxCalls
 }
 
-// slipped says what has become of the jobs that a job comes after.
+// slipped says what happened to the jobs that a job comes after.
 func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 	for _, p := range j.needs() {
 		end, placed := p.ends()
@@ -253,11 +255,10 @@ func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 	return reason(bourse.After, "what it comes after has changed")
 }
 
-// slip gives back the window of a job that would start too early now. If its
-// user's own wish is the cause, the schedules say what is refunded; else all of
-// it is.
+// slip gives back a job's window that would now start too early. The refund is full,
+// unless its user caused the slip; then it follows the sites' schedules.
 func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
-	j.again = true // once its legs are released
+	j.again = true // it is due again once its legs are released
 	e, txs := j.errand, slices.Clone(j.txs)
 	if e != nil {
 		in.errands.finish(e)
@@ -276,8 +277,7 @@ func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.O
 	}
 }
 
-// wished reports whether a job that this one comes after has another window, or
-// none, because its user wanted it so.
+// wished reports whether the user moved, or gave up, a job that this one comes after.
 func (j *job) wished() bool {
 	for _, p := range j.needs() {
 		for _, t := range p.txs {
@@ -289,13 +289,13 @@ func (j *job) wished() bool {
 	return false
 }
 
-// needsOver reports whether all that a job comes after is done: nothing about its
-// ready time will change any more.
+// needsOver reports whether every job that this one comes after is done, so that its
+// ready time is final.
 func (j *job) needsOver() bool {
 	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return p.state != bourse.JobDone })
 }
 
-// needed reports whether a job still comes after this one.
+// needed reports whether an open job comes after this one.
 func (j *job) needed() bool {
 	return slices.ContainsFunc(j.feeds(), func(s *job) bool { return s.state.Open() })
 }

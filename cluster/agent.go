@@ -1,13 +1,13 @@
 // Package cluster is the cluster behind a site: an agent that knows nodes and work,
-// but no money and no broker. It locks nodes for legs, has their work run, and
-// tells its site what came of them.
+// but neither money nor brokers. It locks nodes for legs, runs their work, and tells
+// its site how that went.
 //
-// What every cluster must do is in Agent: locks by leg, with the same answer to
-// the same question; replaced legs; notices that are repeated until they are
-// heard; the inventory; the journal and its image. What differs from cluster to
-// cluster is a Backend: packages queue and share have the simulated ones. A
-// replay decides nothing: docs/decisions/0010 says why facts tell effects and not
-// messages.
+// Agent does what every cluster must do: it keeps a lock for each leg and gives the
+// same answer to the same question, releases replaced legs, repeats notices until they
+// are heard, lists the inventory, and keeps the journal and its image. What differs
+// between clusters is in a Backend: packages queue and share simulate one, package
+// managed drives real nodes. A replay decides nothing; docs/decisions/0010 says why
+// facts describe effects rather than messages.
 package cluster
 
 import (
@@ -19,48 +19,48 @@ import (
 
 // Config says whose cluster it is.
 type Config struct {
-	Site agents.ID // whom it tells
-	// Volatile has it record only what reports need, for it will not outlive its
-	// process: in a simulation of virtual time.
+	Site agents.ID // to which the cluster reports
+	// Volatile makes the cluster record only what reports need, because it will not
+	// outlive its process: for simulations in virtual time.
 	Volatile bool
-	// Lossless says that messages arrive in the instant in which they are sent, each
-	// once, as in a simulation of virtual time: the site is told once.
+	// Lossless says that every message arrives exactly once, in the instant in which
+	// it is sent, as in a simulation in virtual time. The site is then told only once.
 	Lossless bool
-	// Unwatched is until when nobody looks at the local jobs: what is due of them alone
-	// may wait until the cluster is spoken to, or until then, and is lived through at its
-	// own instants. Only when it is recorded differs. For a volatile cluster of which sums
-	// are wanted; 0: everything is done when it is due.
+	// Unwatched is the instant until which nobody looks at the local jobs. Until then,
+	// what is due for local jobs alone may wait for the next message. It is then
+	// carried out at its own instants, but recorded later. This is for a volatile
+	// cluster of which only totals are needed; 0: everything is done when it is due.
 	Unwatched bourse.Time
 }
 
-// Agent is the cluster behind a site. Time passes for it while its process is
-// down: at its next start it lives through what was due meanwhile, at the true
-// instants, before it hears anything.
+// Agent is the cluster behind a site. It is not safe for concurrent use. Time passes
+// for it while its process is down: at its next start it first carries out what was
+// due meanwhile, at the true instants.
 //
-// Every message may come twice, late or never: what is asked again gets the same
-// answer, and what its site must know is repeated until the site lets go. A
-// configuration that has changed between two lives is taken as it is: what no
-// longer fits on the nodes is lost, reservations last.
+// Any message may come twice, late or never, so the same question gets the same answer,
+// and the site is told again what it must know until it acknowledges. If the
+// configuration has changed between two lives, the new one applies: what no longer fits
+// on the nodes is lost, reservations last.
 type Agent struct {
 	cfg     Config
 	backend Backend
 
 	// What follows from the facts.
 	locks  map[bourse.LegID]*lock
-	order  []*lock // in which they were made; one that is no more stays until a fifth are
-	beside int     // locks that count on another's nodes, or did: mostly none, and then no end of one concerns the others
+	order  []*lock // in order of creation; dropped locks stay until they are a fifth of it
+	beside int     // locks that count, or counted, on another's nodes: mostly none, and then NodesFreed concerns no other lock
 	past   past
-	number int         // how many locks and confirmations there were
-	begun  bourse.Time // of the local work
-	fed    bool        // that has begun
-	now    bourse.Time // of the message in hand; before the first, what has been lived through
+	number int         // locks and confirmations so far
+	begun  bourse.Time // when the local work began
+	fed    bool        // the local work has begun
+	now    bourse.Time // of the current message; before the first, how far earlier lives got
 
-	// What a restart begins anew.
+	// What a restart resets.
 	out     *agents.Outbox
-	made    uint64      // how many locks
-	owed    []*lock     // of which the site may have something to hear
-	armed   bourse.Time // the next alarm on its way
-	reminds bool        // an alarm is on its way that repeats notices
+	made    uint64      // locks made so far
+	owed    []*lock     // that the site may have to be told about
+	armed   bourse.Time // when the earliest pending alarm fires
+	reminds bool        // an alarm that repeats notices is pending
 }
 
 // tick is the alarm for what is next due.
@@ -69,19 +69,20 @@ type tick struct{}
 // Kind names the alarm.
 func (tick) Kind() string { return "Tick" }
 
-// New returns a cluster that has not begun to live: facts may be replayed, then it
-// must be Started.
+// New returns a cluster that has not started: facts may be replayed to it, then it
+// needs agents.Started before any other message.
 func New(cfg Config, b Backend) *Agent {
 	return &Agent{cfg: cfg, backend: b, locks: map[bourse.LegID]*lock{}, armed: bourse.Never}
 }
 
-// Step hands the cluster one message.
+// Step hands the cluster one message. It panics on a message that neither it nor its
+// backend knows.
 func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	if m, ok := m.(agents.Started); ok {
 		a.start(now, m, out)
 		return
 	}
-	late := a.now < now && now <= a.cfg.Unwatched // its own events come first in an instant
+	late := a.now < now && now <= a.cfg.Unwatched // own events come first within an instant
 	a.out, a.now = out, now
 	_, due := m.(tick)
 	if due && now >= a.armed {
@@ -121,9 +122,8 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	a.arm(now)
 }
 
-// start begins a life. What was due before now is done at once. What is due at
-// now is left to its own alarm in virtual time, where alarms come first in an
-// instant.
+// start begins a life. It carries out at once what was due before now. In virtual time,
+// where alarms come first in an instant, what is due at now is left to its own alarm.
 func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	at := min(a.now, now)
 	a.out, a.now = out, now
@@ -151,8 +151,8 @@ func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	a.arm(now)
 }
 
-// arm sets the alarm for what is due next, unless one at least as early is on its
-// way. What nobody watches has one alarm, from the start on.
+// arm sets the alarm for what is due next, unless one at least as early is pending.
+// Unwatched local jobs have a single alarm, set at the start.
 func (a *Agent) arm(now bourse.Time) {
 	next := max(a.backend.Next(), now)
 	if s, ok := a.backend.(Sleeper); ok && now < next && now < a.cfg.Unwatched {
@@ -164,15 +164,15 @@ func (a *Agent) arm(now bourse.Time) {
 	}
 }
 
-// Refuse answers what the runtime does not hand to the cluster.
+// Refuse answers a message that the runtime does not hand to the cluster.
 func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
 	if m, ok := m.(agents.ClusterHold); ok {
 		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: why})
 	}
 }
 
-// Audit checks that no node is taken twice at any instant from now on, and that nothing
-// is left out that the site has not heard yet.
+// Audit checks that no node is taken twice at any instant from now on, and that
+// everything the site has not heard yet will be repeated. It looks at every lock.
 func (a *Agent) Audit(now bourse.Time) error {
 	for l := range a.each {
 		if l.unheard() && !l.owed && !a.cfg.Lossless {

@@ -2,19 +2,18 @@ package cluster
 
 import "github.com/bourse-grid/bourse"
 
-// missed bounds how old a local job may be that was submitted while the cluster
-// was down and is still taken: when a cluster is away for longer, its users go
-// elsewhere.
+// missed is the greatest age of a local job, submitted while the cluster was down, that
+// is still taken: users of a cluster that is down for longer go elsewhere.
 const missed = bourse.Hour
 
-// Mark says how far a group has been fed its local jobs: the submit of the last
-// one taken, and how many of that submit there were.
+// Mark says how far a group has been fed its local jobs: the submit time of the last
+// job taken, and how many jobs with that submit time were taken.
 type Mark struct {
 	Submit bourse.Time
 	Taken  int
 }
 
-// Take marks one more.
+// Take moves the mark past one more job.
 func (m *Mark) Take(submit bourse.Time) {
 	if submit != m.Submit {
 		*m = Mark{Submit: submit}
@@ -22,7 +21,8 @@ func (m *Mark) Take(submit bourse.Time) {
 	m.Taken++
 }
 
-// From is where a life takes up the feed of a group that was fed up to a mark.
+// From is where a life resumes the feed of a group that was fed up to a mark. It skips
+// jobs that are too old, and those from before the local work began.
 func (l *Life) From(had Mark) Mark {
 	if early := l.Now.Add(-missed); had.Submit < early {
 		had = Mark{Submit: early}
@@ -31,9 +31,9 @@ func (l *Life) From(had Mark) Mark {
 	return had
 }
 
-// Feed leaves out of a feed that begins at a mark's submit what was taken before.
-// A job that comes too late is submitted at the earliest instant that is possible
-// now; submit points to it.
+// Feed drops the jobs already taken from a feed that begins at a mark's submit time.
+// A job whose submit time has passed is submitted at the earliest instant possible now.
+// submit points to a job's submit time.
 func Feed[J any](had Mark, next func() (J, bool), submit func(*J) *bourse.Time, earliest func() bourse.Time) func() (J, bool) {
 	return func() (J, bool) {
 		for {

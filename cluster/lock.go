@@ -7,27 +7,27 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// lock is the cluster's side of a leg: nodes locked, then a reservation that work
-// runs in, then word of what came of it, until the site has heard it. It changes
-// by facts only.
+// lock is the cluster's side of a leg: first locked nodes, then a reservation in which
+// work runs, then the outcome, which is kept until the site has heard it. It changes
+// only when a fact is applied.
 type lock struct {
 	bourse.LockMemory
-	begun bool   // its work has, perhaps before it was confirmed
-	over  bool   // its work is, at Ends
+	begun bool   // its work has begun, perhaps before it was confirmed
+	over  bool   // its work is over, at Ends
 	told  uint32 // how many of its shifts the site has heard of
-	gone  bool   // from the books: a flag is quicker than a look-up for each
+	gone  bool   // dropped from the agent's locks: a flag is quicker than a look-up
 
-	beside bool   // it counted on another's nodes when it came into the books
-	owed   bool   // it is among those that the site is told of again
-	made   uint64 // its place in the order in which they were made
+	beside bool   // it counted on another lock's nodes when it was added
+	owed   bool   // it is in Agent.owed
+	made   uint64 // its number, in the order of creation
 }
 
-// done reports whether a lock keeps no nodes any more, and only word of it is
-// left to tell.
+// done reports whether a lock no longer keeps any nodes, so that only its outcome is
+// left to report.
 func (l *lock) done() bool { return l.State == bourse.LockEnded || l.State == bourse.LockLost }
 
-// worked reports whether the facts say of the work that was handed over for a lock that
-// it has begun or, where the lock is lost, may have.
+// worked reports whether, by the facts, the work handed over for a lock has begun or,
+// if the lock is lost, may have begun.
 func (l *lock) worked() bool {
 	switch l.State {
 	case bourse.LockRunning, bourse.LockEnded:
@@ -38,7 +38,7 @@ func (l *lock) worked() bool {
 	return false
 }
 
-// each ranges over the locks in the order in which they were made.
+// each ranges over the locks in order of creation.
 func (a *Agent) each(yield func(*lock) bool) {
 	for _, l := range a.order {
 		if !l.gone && !yield(l) {
@@ -47,7 +47,7 @@ func (a *Agent) each(yield func(*lock) bool) {
 	}
 }
 
-// keep takes a lock into the books.
+// keep adds a lock, in place of any that its leg had.
 func (a *Agent) keep(l *lock) {
 	a.forget(l.Leg)
 	a.made++
@@ -58,7 +58,7 @@ func (a *Agent) keep(l *lock) {
 	a.order = append(a.order, l)
 }
 
-// drop takes one out of them.
+// drop removes a lock, and compacts the order when a fifth of it is gone.
 func (a *Agent) drop(l *lock) {
 	a.forget(l.Leg)
 	if 4*len(a.order) > 5*len(a.locks)+64 {
@@ -66,7 +66,7 @@ func (a *Agent) drop(l *lock) {
 	}
 }
 
-// forget lets go of the lock of a leg, if there is one.
+// forget removes a leg's lock, if there is one, but leaves it in the order.
 func (a *Agent) forget(id bourse.LegID) {
 	if l := a.locks[id]; l != nil {
 		if l.gone = true; l.beside {
@@ -76,7 +76,8 @@ func (a *Agent) forget(id bourse.LegID) {
 	}
 }
 
-// answerHold locks nodes and says where, or says who is in the way.
+// answerHold locks nodes and says which, or refuses and says what would be possible
+// instead and which legs are in the way.
 func (a *Agent) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHold) {
 	r := agents.ClusterHeld{Leg: m.Leg, Refusal: a.hold(now, m)}
 	switch l := a.locks[m.Leg]; {
@@ -86,7 +87,7 @@ func (a *Agent) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHold
 		r.Instead, r.Shifts = a.backend.Elsewhere(now, m)
 	default:
 		r.Nodes = l.Names
-		if l.Flex.Due > 0 && l.Beside == (bourse.LegID{}) { // where in its window
+		if l.Flex.Due > 0 && l.Beside == (bourse.LegID{}) { // the cluster chose the place in its window
 			r.What = l.What
 		}
 	}
@@ -100,9 +101,9 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	l := a.locks[m.Leg]
 	switch {
 	case l != nil && !l.done():
-		return bourse.Reason{} // the answer got lost
+		return bourse.Reason{} // placed before: the answer was lost
 	case l != nil && l.State == bourse.LockEnded && m.Again:
-		return bourse.Reason{} // its site has forgotten it, and is told again how it ended
+		return bourse.Reason{} // its site has forgotten it and is told again how it ended
 	case l != nil, a.past.has(m.Leg) && !m.Again:
 		return bourse.Reason{Code: bourse.Withdrawn, Detail: "leg " + m.Leg.String() + " was released before"}
 	case a.past.begun(m.Leg):
@@ -111,8 +112,9 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	return a.backend.Place(now, m)
 }
 
-// confirm makes a lock a reservation that work runs in, from its start on, in
-// place of the one that it counts on. The site hears if there is none.
+// confirm turns a lock into a reservation in which work runs from its start on, and
+// releases the one whose nodes it counts on. If there is no such lock, the site is
+// told that the leg is lost.
 func (a *Agent) confirm(now bourse.Time, from agents.ID, m agents.ClusterConfirm) {
 	id := m.Leg
 	l := a.locks[id]
@@ -131,8 +133,9 @@ func (a *Agent) confirm(now bourse.Time, from agents.ID, m agents.ClusterConfirm
 	a.backend.Confirm(now, id, m.Work)
 }
 
-// release frees what is kept for a leg; nothing is locked for it again, but for a site
-// that has forgotten it. If its work may have begun, not even then: no work runs twice.
+// release frees whatever is kept for a leg. Nothing is locked for that leg again unless
+// its site has forgotten it, and not even then if its work may have begun: no work runs
+// twice.
 func (a *Agent) release(now bourse.Time, id bourse.LegID) {
 	l := a.locks[id]
 	if l == nil && a.past.has(id) {
@@ -143,7 +146,7 @@ func (a *Agent) release(now bourse.Time, id bourse.LegID) {
 	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockReleased, Begun: begun})
 }
 
-// inventory shows what is kept for the site's legs.
+// inventory lists what is kept for the site's legs.
 func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 	r := agents.ClusterLocks{Ref: m.Ref}
 	for l := range a.each {
@@ -164,8 +167,8 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 // keepReleased is how long a released leg is remembered.
 const keepReleased = bourse.Day
 
-// past remembers for a day which legs were released, so that a hold that arrives
-// after its release locks nothing, and which of those have begun.
+// past remembers for a day which legs were released, so that a hold that arrives after
+// its release locks nothing, and whether their work had begun.
 type past struct {
 	legs map[bourse.LegID]release
 	line []release // in order of time
@@ -174,15 +177,15 @@ type past struct {
 type release struct {
 	at    bourse.Time
 	leg   bourse.LegID
-	begun bool // its work has, or may have
+	begun bool // its work has begun, or may have
 }
 
 func (p *past) has(id bourse.LegID) bool { _, ok := p.legs[id]; return ok }
 
 func (p *past) begun(id bourse.LegID) bool { return p.legs[id].begun }
 
-// add takes in a release. The first of a leg counts, but for one after its work has
-// begun.
+// add notes a release. A leg's first release counts, except that one that says its work
+// has begun replaces one that does not.
 func (p *past) add(r release) {
 	was, ok := p.legs[r.leg]
 	switch {

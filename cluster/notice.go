@@ -8,24 +8,26 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Waits before a notice is repeated: the first, and the longest that it doubles to.
+// How long to wait before a notice is repeated: the first wait, doubled each time up to
+// the last.
 const (
 	firstWait = 500 * bourse.Millisecond
 	lastWait  = 5 * bourse.Second
 )
 
-// remind is the alarm that repeats what the site has not taken note of.
+// remind is the alarm that repeats what the site has not acknowledged.
 type remind struct{ wait bourse.Duration }
 
 // Kind names the alarm.
 func (remind) Kind() string { return "Remind" }
 
-// unheard reports whether the site has yet to take note of what came of a lock.
+// unheard reports whether the site has yet to acknowledge something about a lock. A lock
+// that is done stays unheard until the site releases it.
 func (l *lock) unheard() bool {
 	return l.done() || l.State == bourse.LockRunning && !l.Heard || l.told < l.Shifts
 }
 
-// tell tells the site what came of a lock, until it has heard it.
+// tell tells the site what happened to a lock, now and again until it has heard.
 func (a *Agent) tell(l *lock) {
 	if l.told < l.Shifts {
 		a.out.Send(a.cfg.Site, agents.ClusterMoved{Leg: l.Leg, Start: l.What.Start, End: l.What.End, Shifts: l.Shifts, Fixed: l.Fixed})
@@ -50,8 +52,8 @@ func (a *Agent) tell(l *lock) {
 	}
 }
 
-// owe keeps a lock that there is something to tell of until the site has heard it: a
-// reminder looks at these alone, where there are hundreds that nothing has come of yet.
+// owe lists a lock for the reminder, which then need not look at the hundreds of locks
+// that there is nothing to tell about.
 func (a *Agent) owe(l *lock) {
 	if !l.owed {
 		l.owed = true
@@ -59,10 +61,10 @@ func (a *Agent) owe(l *lock) {
 	}
 }
 
-// remindAgain repeats what the site has not taken note of, in the order in which the locks
-// were made.
+// remindAgain repeats what the site has not acknowledged, in the locks' order of
+// creation.
 func (a *Agent) remindAgain(now bourse.Time, m remind) {
-	a.reminds = true // its alarm is this one, or the next
+	a.reminds = true // so that tell sets no alarm: it is set below
 	a.owed = slices.DeleteFunc(a.owed, func(l *lock) bool {
 		l.owed = !l.gone && l.unheard()
 		return !l.owed
@@ -78,8 +80,8 @@ func (a *Agent) remindAgain(now bourse.Time, m remind) {
 	}
 }
 
-// heard takes note that the site knows that a leg's work runs, or where it lies.
-// Which shifts it has heard of is not on record: the next life says them all again.
+// heard notes that the site knows that a leg's work is running, or where the leg now
+// lies. The number of shifts heard is not recorded: the next life repeats them.
 func (a *Agent) heard(m agents.ClusterHeard) {
 	switch l := a.locks[m.Leg]; {
 	case l == nil:

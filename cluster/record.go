@@ -8,23 +8,22 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Record records a fact, brings the locks up to it, and tells the site what it
-// must know of that.
+// Record records a fact, applies it to the locks, and tells the site what it must know.
 func (a *Agent) Record(f agents.Fact) {
 	if l := a.record(f); l != nil {
 		a.tell(l)
 	}
 }
 
-// Recover records a fact and leaves it to the reminder after a restart to tell the
-// site.
+// Recover records a fact and leaves telling the site to the first reminder after a
+// restart.
 func (a *Agent) Recover(f agents.Fact) { a.record(f) }
 
-// Send sends a message of the backend.
+// Send sends a backend's message.
 func (a *Agent) Send(to agents.ID, m agents.Message) { a.out.Send(to, m) }
 
-// When is the instant that a fact must state: 0 if it is now, for that is
-// recorded with every fact.
+// When is the instant that a fact must state: 0 if it is now, since every fact is
+// recorded with the current instant.
 func (a *Agent) When(at bourse.Time) bourse.Time {
 	if at == a.now {
 		return 0
@@ -39,8 +38,8 @@ func (a *Agent) record(f agents.Fact) (news *lock) {
 	return a.apply(a.now, f)
 }
 
-// shown is the part of a fact that is recorded: for a volatile cluster what
-// reports need.
+// shown is the part of a fact that is recorded: all of it or, for a volatile cluster,
+// what reports need.
 func (a *Agent) shown(f agents.Fact) agents.Fact {
 	if !a.cfg.Volatile {
 		return f
@@ -64,9 +63,8 @@ func (a *Agent) Replay(at bourse.Time, f agents.Fact) {
 	a.now = max(a.now, a.backend.Replay(at, f))
 }
 
-// apply brings the locks up to a fact that was recorded at an instant, in this
-// life or an earlier one. It returns the lock if there is something to tell the
-// site of it.
+// apply applies to the locks a fact recorded at an instant, in this life or an earlier
+// one. It returns the lock if the site must be told something about it.
 func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 	switch f := f.(type) {
 	case bourse.ClusterImage:
@@ -90,7 +88,7 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 			break
 		}
 		for _, l := range a.locks {
-			if l.Beside == f.Leg { // it counts on them no more
+			if l.Beside == f.Leg { // it no longer counts on them
 				l.Beside = bourse.LegID{}
 			}
 		}
@@ -100,8 +98,8 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 	return nil
 }
 
-// placed applies that work was given a share of nodes, and so has begun, or waits
-// in line.
+// placed applies a TasksPlaced: work was given a share of nodes and so has begun, or it
+// waits for one.
 func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
 	if f.Leg == (bourse.LegID{}) {
 		return nil
@@ -119,7 +117,7 @@ func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
 }
 
 func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
-	if f.State == bourse.LockReleased && !a.cfg.Lossless { // else no hold comes after its release
+	if f.State == bourse.LockReleased && !a.cfg.Lossless { // without loss no hold comes after its release
 		a.past.add(release{at, f.Leg, f.Begun})
 	}
 	if f.State == bourse.LockConfirmed {
@@ -141,7 +139,7 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 		return nil
 	case bourse.LockConfirmed:
 		l.Work = f.Work
-		if l.Number == 0 { // it has nodes of its own, from its start on
+		if l.Number == 0 { // it has nodes of its own, not a share of them
 			l.Agreed, l.Ends = a.number, max(l.Ends, at)
 		}
 		switch l.State = f.State; {
@@ -166,7 +164,7 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 	return l
 }
 
-// Image returns all that the cluster keeps as one fact.
+// Image returns everything the cluster keeps as one fact.
 func (a *Agent) Image() agents.Fact {
 	f := bourse.ClusterImage{At: a.now, Begun: a.begun, Fed: a.fed}
 	for l := range a.each {
@@ -180,7 +178,7 @@ func (a *Agent) Image() agents.Fact {
 	return f
 }
 
-// rank numbers the confirmed locks from 1 in the order in which they were.
+// rank renumbers the confirmed locks from 1, in order of confirmation.
 func rank(locks []bourse.LockMemory) {
 	var agreed []*bourse.LockMemory
 	for i := range locks {
@@ -194,8 +192,8 @@ func rank(locks []bourse.LockMemory) {
 	}
 }
 
-// load begins with an image. Of work on time-shared nodes it says whether it had
-// begun, and when it was over, beside the state of its lock.
+// load replaces the locks by those of an image. For work on time-shared nodes the image
+// says, apart from the lock's state, whether it had begun and when it ended.
 func (a *Agent) load(f bourse.ClusterImage) {
 	a.now, a.begun, a.fed, a.past = f.At, f.Begun, f.Fed, past{}
 	clear(a.locks)

@@ -4,20 +4,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// accounts are a site's money: what each broker owes and has paid for its legs.
+// accounts are a site's books: what each broker owes and has paid for its legs.
 type accounts struct {
 	ledger bourse.Ledger[bourse.LegID]
 }
 
-// income is the account that all legs are paid to.
+// income is the account into which all legs are paid.
 const income = "income"
 
-// payer is the account that the legs of a broker are paid from.
+// payer is the account from which a broker's legs are paid.
 func payer(broker string) string { return "broker:" + broker }
 
-// moved does what a move means for the money: income is pending while a leg is
-// held or prepared, posted when it is confirmed, and void when it never is.
-// What is given back later is a new posting.
+// moved books a leg's change of state: its price is pending while it is held or prepared,
+// posted when it is confirmed, and void if it never is. A later refund is a new posting.
 func (a *accounts) moved(l *leg, was bourse.LegState) {
 	switch {
 	case l.State == bourse.Held:
@@ -32,7 +31,7 @@ func (a *accounts) moved(l *leg, was bourse.LegState) {
 	}
 }
 
-// restored does so for a leg that is as its broker says it was.
+// restored does the same for a leg that its broker has asserted.
 func (a *accounts) restored(l *leg, was bourse.LegState) {
 	if was == bourse.Held || was == bourse.Prepared {
 		a.ledger.Void(l.Leg)
@@ -51,7 +50,7 @@ func (a *accounts) restored(l *leg, was bourse.LegState) {
 	}
 }
 
-// reserve has the price of a leg pending.
+// reserve makes a leg's price pending.
 func (a *accounts) reserve(l *leg) { a.ledger.Reserve(l.Leg, transfer(l, l.Fare.Total())) }
 
 func (a *accounts) giveBack(l *leg) {
@@ -60,20 +59,20 @@ func (a *accounts) giveBack(l *leg) {
 	a.ledger.Pay(x)
 }
 
-// toPay is how much more a broker's account has room to pay, toReturn how much can
-// be given back to it.
+// toPay is how much more a broker's account can pay, and toReturn how much can be refunded
+// to it, before a bound on turnover is reached.
 func (a *accounts) toPay(broker string) bourse.Credits { return a.ledger.Room(payer(broker), income) }
 
 func (a *accounts) toReturn(broker string) bourse.Credits {
 	return a.ledger.Room(income, payer(broker))
 }
 
-// list returns the accounts in order of name; load begins with such a list.
+// list returns the accounts in order of name; load replaces them by such a list.
 func (a *accounts) list() []bourse.Account { return a.ledger.Accounts() }
 
 func (a *accounts) load(list []bourse.Account) { a.ledger.Load(list) }
 
-// all shows the ledger itself.
+// all is the ledger itself.
 func (a *accounts) all() *bourse.Ledger[bourse.LegID] { return &a.ledger }
 
 // transfer pays for a leg: from its broker's account to the income of all legs.
@@ -81,5 +80,6 @@ func transfer(l *leg, amount bourse.Credits) bourse.Transfer {
 	return bourse.Transfer{From: payer(l.Leg.Tx.Broker), To: income, Amount: amount}
 }
 
-// Ledger shows the site's accounts: what each broker owes and has paid.
+// Ledger returns the site's ledger: what each broker owes and has paid. It must not be
+// changed.
 func (m *memory) Ledger() *bourse.Ledger[bourse.LegID] { return m.accounts.all() }

@@ -4,24 +4,24 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// keepClosed is how long a site remembers a leg that has come to its end, so
-// that a step repeated late gets the same answer, and a tombstone.
+// keepClosed is how long a site remembers a leg that has ended, so that a step repeated
+// late gets the same answer, and a tombstone.
 const keepClosed = bourse.Day
 
-// forgetAtMost is how often a site looks for what it may forget.
+// forgetAtMost is the least time between two searches for legs to forget.
 const forgetAtMost = bourse.Hour
 
-// oldAt is when a leg that is over may be forgotten: a day after its end, and
-// after its nodes would have been free.
+// oldAt is when a leg that is over may be forgotten: a day after it ended and its window
+// was over.
 func oldAt(l *leg) bourse.Time { return max(l.at, l.What.End).Add(keepClosed) }
 
 // archive keeps legs that are over, and forgets them in time.
 type archive struct {
 	*memory
-	forgetful bool // an alarm is on its way that forgets old legs
+	forgetful bool // the alarm to forget old legs is pending
 }
 
-// remember sets the alarm that forgets legs, when one is over.
+// remember sets the alarm to forget a leg that is over.
 func (a *archive) remember(t step, l *leg) {
 	if !a.forgetful {
 		a.forgetful = true
@@ -29,7 +29,7 @@ func (a *archive) remember(t step, l *leg) {
 	}
 }
 
-// tombstone makes a leg that the site does not know one that is never to be held.
+// tombstone remembers an unknown leg as cancelled, so that it is never held.
 func (a *archive) tombstone(t step, id bourse.LegID) {
 	if vo, _, several := bourse.CutVO(id.Tx.Broker); several && 2*a.keptOf[vo] >= a.cfg.MaxKept {
 		a.makeRoom(t, vo)
@@ -40,8 +40,8 @@ func (a *archive) tombstone(t step, id bourse.LegID) {
 	a.remember(t, a.legs[id])
 }
 
-// makeRoom forgets the oldest tombstones of one of several VOs that has its half of all that
-// is kept. Many at once, because each time costs a walk over all of it.
+// makeRoom forgets the oldest tombstones of a VO that has its half of all kept legs. It
+// forgets many at once, because each call walks all of them.
 func (a *archive) makeRoom(t step, vo string) {
 	var old []bourse.LegID
 	for _, l := range a.tombs {
@@ -56,7 +56,7 @@ func (a *archive) makeRoom(t step, vo string) {
 	}
 }
 
-// forget drops what has been over for a day. Row S57.
+// forget drops the legs that have been over for a day. Row S57.
 func (a *archive) forget(t step) {
 	a.forgetful = false
 	var old []bourse.LegID

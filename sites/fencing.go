@@ -5,8 +5,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// fence holds a step against the lives of its broker and returns why it is
-// refused. A life that was not seen before is recorded. Rows S1 to S4.
+// fence checks a step against the known lives of its broker and returns why it is refused.
+// A new life is recorded. Rows S1 to S4.
 func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) bourse.Reason {
 	f := p.life(id.Tx.Broker)
 	inc := id.Tx.Incarnation
@@ -21,8 +21,8 @@ func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) 
 	return p.register(t, id.Tx.Broker, inc, id.Tx.Nonce)
 }
 
-// register records a life later than all seen before, row S2, and says why not if
-// there are too many brokers already.
+// register records a life if it is later than all seen before, row S2. It refuses if there
+// are too many brokers already.
 func (p *participant) register(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
 	f := p.lives[broker]
 	if f == nil && len(p.lives) >= maxBrokers {
@@ -37,7 +37,7 @@ func (p *participant) register(t step, broker string, incarnation uint32, nonce 
 	return bourse.Reason{}
 }
 
-// brokersOf counts the brokers of a VO that have spoken.
+// brokersOf counts the known brokers of a VO.
 func (p *participant) brokersOf(vo string) (n int) {
 	for name := range p.lives {
 		if bourse.VOOf(name) == vo {
@@ -51,9 +51,9 @@ func fenced(format string, args ...any) bourse.Reason {
 	return bourse.Because(bourse.Fenced, format, args...)
 }
 
-// list tells a new life of a broker all its legs. From now on decisions of an
-// earlier life are refused, and what that life has asked for and not got yet is
-// given up: the list must stay true. Row S58.
+// list lists all its legs to a new life of a broker. From now on decisions of earlier lives
+// are refused, and what those have asked for and not yet got is given up, so that the list
+// stays true. Row S58.
 func (p *participant) list(t step, m agents.List) {
 	f := p.life(m.Broker)
 	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
@@ -85,8 +85,8 @@ func (p *participant) list(t step, m agents.List) {
 	t.reply(a)
 }
 
-// withdraw gives up what earlier lives of a broker have asked for and is not
-// held yet.
+// withdraw gives up legs that earlier lives of a broker have asked for and that are not yet
+// held.
 func (p *participant) withdraw(t step, broker string, incarnation uint32) {
 	for k := range p.requests.each {
 		l := k.leg
@@ -97,7 +97,7 @@ func (p *participant) withdraw(t step, broker string, incarnation uint32) {
 	p.skip(t)
 }
 
-// listing is what a broker is told of a leg.
+// listing is what a broker is told about a leg.
 func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
 	a := agents.ListedLeg{Leg: l.Leg, What: l.What, Job: l.Job, User: l.User, State: l.State, Fare: l.Fare,
 		Limit: l.Limit, End: l.End, Version: l.Version, Refund: l.Refund, Penalty: l.Penalty, Run: l.Run, Result: l.onNodes().Result,
@@ -108,17 +108,17 @@ func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
 	if l.State == bourse.Held || l.State == bourse.Prepared {
 		a.Left = max(0, l.ends.Sub(now))
 	}
-	if l.What.End > now { // later it is not asserted again
+	if l.What.End > now { // after its end it is never asserted
 		a.Proof = p.proof(l)
 	}
 	return a
 }
 
-// answered takes the decision that the site has inquired for. Rows S33, S34.
+// answered handles the answer to an inquiry for a decision. Rows S33, S34.
 func (p *participant) answered(t step, m agents.Answer) {
 	l := p.legs[m.Leg]
 	if l == nil || l.State != bourse.Prepared {
-		return // the decision has come by another way
+		return // the decision has already come another way
 	}
 	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed {
 		return // S4; nobody waits for a refusal

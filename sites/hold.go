@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// hold begins a leg: a request to the cluster is put in line.
+// hold handles a Hold. For a new leg it puts a request to the cluster in line.
 func (p *participant) hold(t step, m agents.Hold) {
 	if why := p.fence(t, onHold, m.Leg, m.Leg.Tx.Incarnation); why.Refused() {
 		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
@@ -42,14 +42,14 @@ func (p *participant) hold(t step, m agents.Hold) {
 	p.requests.add(t, request{from: t.from, client: p, m: m, leg: l})
 }
 
-// limit has a hold or a doubt end after d from now and, where messages take
-// time, before the start.
+// limit makes a hold or a doubt end d from now or, where messages take time, before the
+// leg's start if that is earlier.
 func (p *participant) limit(t step, l *leg, d bourse.Duration) {
 	l.grace = t.now.Add(d)
 	p.bound(t, l)
 }
 
-// bound has the grace of a leg end before its start, and sets the alarm.
+// bound cuts a leg's grace so that it ends before its start, and sets the alarm.
 func (p *participant) bound(t step, l *leg) {
 	l.ends = l.grace
 	if p.cfg.Lead > 0 {
@@ -61,19 +61,19 @@ func (p *participant) bound(t step, l *leg) {
 	t.out.Alarm(l.ends, limitReached{l.Leg})
 }
 
-// limitReached lets go of a leg whose hold or doubt has lasted too long.
+// limitReached gives up a leg whose hold or doubt has lasted too long.
 func (p *participant) limitReached(t step, m limitReached) {
 	l := p.legs[m.leg]
 	if l == nil || t.now < l.ends {
-		return // an alarm for what has moved on
+		return // the alarm is out of date
 	}
 	if do := table[onLimit][l.State]; do != nil {
 		do(p, l, t)
 	}
 }
 
-// ready prices the leg on the state just received, and says whether to ask the
-// cluster for the nodes; false if it ended here.
+// ready prices the leg on the state just received, and reports whether the cluster must be
+// asked for the nodes. Otherwise it has refused the leg, or the leg was given up.
 func (p *participant) ready(t step, k *request) bool {
 	l, limit := k.leg, k.leg.Limit
 	if l.State != bourse.Asked {
@@ -96,14 +96,14 @@ func (p *participant) ready(t step, k *request) bool {
 	return true
 }
 
-// nodes is what the cluster is asked to lock for the leg.
+// nodes is the order to the cluster to lock nodes for the leg.
 func (p *participant) nodes(_ bourse.Time, k *request) agents.ClusterHold {
 	l := k.leg
 	return agents.ClusterHold{Leg: l.Leg, What: l.What, Run: l.Run, Replaces: l.Replaces, Flex: l.Flex, Shift: p.negotiation.asks(l),
 		Job: l.Job, User: l.User}
 }
 
-// granted takes the cluster's answer to that.
+// granted handles the cluster's answer to that order.
 func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 	l := k.leg
 	if m.Refusal.Refused() { // S16
@@ -128,8 +128,8 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 	t.out.Send(k.from, a)
 }
 
-// tellOthers adds to a Held what the other legs of its transaction are told: the
-// names of its nodes, and the rendezvous of this site.
+// tellOthers adds to a Held what the broker passes on to the other legs: the names of this
+// leg's nodes, and this site's rendezvous.
 func (p *participant) tellOthers(l *leg, a *agents.Held) {
 	a.Nodes = l.onNodes().Names
 	if p.cfg.Meeting != "" && len(p.cfg.Key) > 0 {
@@ -186,7 +186,7 @@ func (p *participant) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
 	return old, p.negotiation.accepts(now, l, old)
 }
 
-// replaceable reports whether a leg can give way to another one.
+// replaceable reports whether a leg can be replaced by another one.
 func (p *participant) replaceable(l *leg) bool {
 	return l.State == bourse.Confirmed || l.State == bourse.Running
 }
@@ -199,8 +199,9 @@ func (p *participant) refuse(t step, to agents.ID, l *leg, why bourse.Reason, in
 		DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp(), Instead: instead})
 }
 
-// inTheWay adds to a refusal as busy which job of the same VO has nodes there: a number
-// of the cluster's tells nobody anything. Of other VOs' jobs it tells nothing.
+// inTheWay adds to a refusal as busy which job of the same broker has nodes there, since a
+// number of the cluster's would mean nothing to it. It says nothing about other brokers'
+// jobs.
 func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
 	if why.Code != bourse.Busy {
 		return why
@@ -214,7 +215,8 @@ func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
 	return why
 }
 
-// crowded says why no Hold of a broker is taken in: the line, or the memory.
+// crowded says why a broker's Hold is not accepted: the line or the memory is full; no
+// reason: it is.
 func (p *participant) crowded(t step, broker string) bourse.Reason {
 	if why := p.requests.full(t.from); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[bourse.VOOf(broker)] < p.cfg.MaxKept {
 		return why
@@ -224,8 +226,8 @@ func (p *participant) crowded(t step, broker string) bourse.Reason {
 		p.cfg.Name, len(p.kept), p.keptOf[bourse.VOOf(broker)], bourse.VOOf(broker), p.cfg.MaxKept)}
 }
 
-// skip goes on to the next request if the leg that the cluster is asked for has
-// been given up. Nodes that it may still grant are released.
+// skip goes on to the next request if the leg for which the cluster is being asked has been
+// given up. Nodes that the cluster may still lock for it are released.
 func (p *participant) skip(t step) {
 	k := p.requests.asking()
 	if k == nil || k.client != client(p) || k.leg.State == bourse.Asked {

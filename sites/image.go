@@ -8,21 +8,22 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// maxPart is how many legs one part of an image has at most: some 500 kB of a
+// maxPart is the most legs in one part of an image, which is then some 500 kB of the
 // journal.
 const maxPart = 1000
 
-// Image returns all that the site keeps as one fact.
+// Image returns everything the site keeps as one fact. Its size grows with the number of
+// legs; Parts and Part return it in pieces.
 func (m *memory) Image() agents.Fact {
 	f := m.common()
 	m.listed(&f, 0, len(m.kept))
 	return f
 }
 
-// Parts is how many facts the image takes, of a thousand legs each.
+// Parts is how many facts the image takes, with a thousand legs in each; at least 1.
 func (m *memory) Parts() int { return max((len(m.kept)+m.part-1)/m.part, 1) }
 
-// Part returns the i-th of them.
+// Part returns the i-th part of the image, from 0 to Parts()-1.
 func (m *memory) Part(i int) agents.Fact {
 	var f bourse.SiteImage
 	if i == 0 {
@@ -35,7 +36,7 @@ func (m *memory) Part(i int) agents.Fact {
 	return f
 }
 
-// common is what an image has beside legs.
+// common is what an image has besides legs.
 func (m *memory) common() bourse.SiteImage {
 	f := bourse.SiteImage{Facts: m.facts, Accounts: m.accounts.list(),
 		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs)}
@@ -53,7 +54,7 @@ func (m *memory) common() bourse.SiteImage {
 	return f
 }
 
-// listed adds to an image the legs from place from to place to.
+// listed adds the legs from..to-1 to an image.
 func (m *memory) listed(f *bourse.SiteImage, from, to int) {
 	for _, l := range m.kept[from:to] {
 		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.whole(), Tomb: l.tomb, Charged: l.charged,
@@ -61,17 +62,17 @@ func (m *memory) listed(f *bourse.SiteImage, from, to int) {
 	}
 }
 
-// load begins with an image, or goes on with another part of it.
+// load replaces the memory by an image, or adds another part of it.
 func (m *memory) load(f bourse.SiteImage) {
 	if f.Part == 0 {
 		m.loadCommon(f)
 	} else {
-		m.facts-- // an image counts as none
+		m.facts-- // an image counts as no fact
 	}
 	m.loadLegs(f.Legs)
 }
 
-// loadCommon takes what an image has beside legs.
+// loadCommon loads what an image has besides legs.
 func (m *memory) loadCommon(f bourse.SiteImage) {
 	*m = newMemory(m.cfg)
 	m.facts, m.epochs = f.Facts, slices.Clone(f.Epochs)

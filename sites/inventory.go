@@ -5,17 +5,16 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// secondLook is how long after a restart, or after the cluster has been silent,
-// the site looks again for nodes that the cluster keeps for nobody: by then
-// messages that were on their way have arrived.
+// secondLook is how long after a restart, or after the cluster was silent, the site looks
+// again for nodes that the cluster keeps for nobody. By then, delayed messages have arrived.
 const secondLook = bourse.Minute
 
-// orphanGrace is how long after its start a site leaves reservations alone that
-// it does not know: long enough for brokers to see from its stamps that it has
-// forgotten them, and to assert them.
+// orphanGrace is how long after its start a site keeps reservations that it does not know:
+// long enough for brokers to see from its stamps that it has forgotten them, and to assert
+// them.
 const orphanGrace = 5 * bourse.Minute
 
-// inventory holds the legs against what the cluster keeps.
+// inventory compares the legs with what the cluster keeps.
 type inventory struct {
 	*memory
 	requests    *requests
@@ -25,12 +24,11 @@ type inventory struct {
 	operator    *operator
 }
 
-// inventoryAt has the site look.
+// inventoryAt sets the alarm for an inventory.
 func inventoryAt(t step, at bourse.Time) { t.out.Alarm(at, inventoryDue{}) }
 
-// held takes the cluster's answer about nodes. If no request waits for it, it has
-// come twice or too late: nodes locked for a leg that is over, or unknown, are
-// given back.
+// held handles the cluster's answer about nodes. If no request waits for it, it has come
+// twice or too late, and nodes locked for a leg that is over or unknown are given back.
 func (v *inventory) held(t step, m agents.ClusterHeld) {
 	if v.requests.held(t, m) {
 		return
@@ -44,14 +42,13 @@ func (v *inventory) held(t step, m agents.ClusterHeld) {
 	}
 }
 
-// reconcile compares the legs with what the cluster keeps. Nodes kept for no leg
-// that holds them are given back; a leg without nodes is lost; what has started
-// or ended meanwhile is taken in. A reservation of a leg that the site does not
-// know means that the site has lost its memory: for a while it is left alone.
-// Row S60.
+// reconcile compares the legs with what the cluster keeps. Nodes that no open leg holds are
+// given back; a leg without nodes is lost; starts and ends missed meanwhile are noted. A
+// reservation for an unknown leg means that the site has lost memory, and is kept for a
+// while. Row S60.
 func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	if !v.requests.looking(m.Ref) {
-		return // an answer that came twice, or too late
+		return // it came twice or too late
 	}
 	kept := make(map[bourse.LegID]*agents.ClusterLock, len(m.Locks))
 	for i := range m.Locks {
@@ -87,7 +84,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	v.requests.next(t)
 }
 
-// compare holds an open leg against what the cluster keeps for it.
+// compare compares an open leg with what the cluster keeps for it.
 func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 	lost := agents.ClusterLost{Leg: l.Leg}
 	if k != nil {

@@ -6,28 +6,28 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// leg is one leg of a transaction as its site sees it. What the facts say of it
-// changes by facts alone; its limit is the participant's, its order that of orders.
+// leg is one leg of a transaction as its site sees it. What follows from facts changes only
+// when a fact is applied. The participant sets its limit, and orders its order.
 type leg struct {
-	bourse.LegMoved                 // the last that was recorded of it; Asked: nothing yet
+	bourse.LegMoved                 // its latest record; Asked: there is none yet
 	tomb            bool            // cancelled before it was known
-	charged         bool            // it was confirmed once
-	noted           bool            // the broker has acknowledged what became of it
-	heldAt, at      bourse.Time     // when it was held, and when it moved last
-	real            *bourse.RealLeg // of its nodes and its work, as far as it is of use yet; nil: nothing
-	place           int             // in open
-	gone            bool            // from memory: a flag is quicker than a look-up for each that is kept
-	shifts, told    uint32          // how often it was shifted or fixed, and of how many of those its broker knows
-	lastOffer       *offer          // that was made for it; nil: none, as for most
+	charged         bool            // it was once confirmed
+	noted           bool            // the broker has acknowledged its outcome
+	heldAt, at      bourse.Time     // when it was held, and when it last changed its state
+	real            *bourse.RealLeg // its nodes and work, as far as still needed; nil: nothing
+	place           int             // in openLegs
+	gone            bool            // dropped from memory: a flag is quicker than a look-up
+	shifts, told    uint32          // how often it was shifted or fixed, and how many of those its broker knows of
+	lastOffer       *offer          // the latest for it; nil: none, as for most
 
-	// Of this life only.
-	grace bourse.Time // until when it is held or in doubt at the most
-	ends  bourse.Time // and in truth, which is before its start: other alarms are stale
-	order order       // what the cluster has not acknowledged
+	// This life only.
+	grace bourse.Time // until when it may be held or in doubt
+	ends  bourse.Time // grace, but before its start: alarms that fire earlier are out of date
+	order order       // that the cluster has not acknowledged
 }
 
-// take has a leg be what was recorded of it last. Its work is of use until it runs,
-// the names of its nodes until it is over.
+// take sets a leg to a record. Its work is kept until it runs, the names of its nodes until
+// it is over.
 func (l *leg) take(f bourse.LegMoved) {
 	if x := f.Real; x != nil {
 		was := l.onNodes()
@@ -45,11 +45,11 @@ func (l *leg) take(f bourse.LegMoved) {
 			l.real = nil
 		}
 	}
-	f.Real = nil // or every later fact would say it again
+	f.Real = nil // otherwise every later fact would repeat it
 	l.LegMoved = f
 }
 
-// onNodes is what is known of a leg on real nodes.
+// onNodes is what is known of a leg on real nodes, or the zero value.
 func (l *leg) onNodes() bourse.RealLeg {
 	if l.real == nil {
 		return bourse.RealLeg{}
@@ -57,7 +57,7 @@ func (l *leg) onNodes() bourse.RealLeg {
 	return *l.real
 }
 
-// whole is all that is known of a leg, for an image.
+// whole is everything known of a leg, for an image.
 func (l *leg) whole() bourse.LegMoved {
 	f := l.LegMoved
 	if l.real != nil {
@@ -67,8 +67,9 @@ func (l *leg) whole() bourse.LegMoved {
 	return f
 }
 
-// openLegs are those that hold nodes, in order of their holds. A leg leaves a
-// gap; the gaps are closed when they are the most, so that neither costs a walk.
+// openLegs are the legs that hold nodes, in order of their holds. A leg that is removed
+// leaves a gap. The gaps are closed when they are the majority, so that removal is cheap on
+// average.
 type openLegs struct {
 	list []*leg
 	gaps int
@@ -91,10 +92,10 @@ func (o *openLegs) remove(l *leg) {
 	o.gaps = 0
 }
 
-// count is how many there are.
+// count is the number of open legs.
 func (o *openLegs) count() int { return len(o.list) - o.gaps }
 
-// each visits the open legs; the set must not be changed meanwhile.
+// each ranges over the open legs, which must not be changed meanwhile.
 func (o *openLegs) each(yield func(*leg) bool) {
 	for _, l := range o.list {
 		if l != nil && !yield(l) {

@@ -11,20 +11,19 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// limits are what the operator allows legs to hold, and what those that are open
-// hold of it.
+// limits checks legs against what the operator allows open legs to hold.
 type limits struct {
 	cfg   *Config
 	nodes int       // of the site
-	open  *openLegs // the participant's
+	open  *openLegs // the memory's
 }
 
-// Share sets what VOs may hold from now on, as VOShare and VOShares of Config have it.
+// Share sets what VOs may hold from now on, like VOShare and VOShares of Config.
 func (s *Site) Share(all int, of map[string]int) { s.cfg.VOShare, s.cfg.VOShares = all, of }
 
-// allowed checks a leg against what the operator allows: the limits on
-// reservations and the share of the node-time that VOs may hold, net of the leg
-// that it replaces, and beside those of its VO that are to be held ahead of it.
+// allowed checks a leg against the limits on reservations and the share of node-time that
+// VOs may hold. old, the leg it replaces, does not count; ahead, legs of its VO that are to
+// be held before it, do.
 func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved, ahead ...bourse.Leg) bourse.Reason {
 	if r := m.shared(now, vo, l, old, ahead); r.Refused() {
 		return r
@@ -32,8 +31,8 @@ func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.L
 	return m.cfg.Limits.Check(user, now, l.Start, l.Nodes, l.Duration(), m.cfg.Groups[group].Nodes, reserved)
 }
 
-// shared checks l against vo_share: the node-time that open legs hold over the
-// span from now, those of all VOs and those of its own, as shares of the site's.
+// shared checks l against the share of the site's node-time that the open legs of all VOs,
+// and of its own VO, may hold over the span from now.
 func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Reason {
 	x := m.shareOf(now, vo, old)
 	all := sum(x.held, nodeTime(l, now, now.Add(m.cfg.Span)))
@@ -46,7 +45,7 @@ func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahea
 	return m.sharedLater(now, vo, l, old, ahead)
 }
 
-// exceeded refuses a leg by which a share is exceeded over a span.
+// exceeded is the refusal of a leg that would exceed a share.
 func (x share) exceeded(cfg *Config, all int64, which string) bourse.Reason {
 	whose, them := "VOs", "them"
 	if x.own {
@@ -57,9 +56,9 @@ func (x share) exceeded(cfg *Config, all int64, which string) bourse.Reason {
 		whose, bourse.Duration(all), cfg.Name, which, cfg.Span.Words(), them, bourse.Duration(x.most))}
 }
 
-// sharedLater is shared over all spans that begin later, for one of several VOs: legs
-// beyond the span from now would come into it as time passes, and nobody may hold more
-// than its share by waiting. It costs something only where there are some.
+// sharedLater is shared for all spans that begin later, at a site of several VOs. Legs
+// beyond the span from now come into it as time passes, and a VO must not get more than its
+// share that way. If there are no such legs it is cheap.
 func (m *limits) sharedLater(now bourse.Time, broker string, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Reason {
 	part, vo, bounds := m.partOf(broker)
 	if _, _, several := bourse.CutVO(broker); !several || !bounds {
@@ -82,9 +81,9 @@ func (m *limits) sharedLater(now bourse.Time, broker string, l bourse.Leg, old *
 	return bourse.Reason{}
 }
 
-// mostOver is the most node-time that legs hold of any span that begins within [from,
-// until]. Over the beginning of the span it is a line with bends, where one of its ends
-// passes one of a leg's.
+// mostOver is the most node-time that legs hold in any span that begins within [from,
+// until]. As the span moves, that is a piecewise linear function; it bends where an end of
+// the span passes an end of a leg.
 func mostOver(span bourse.Duration, from, until bourse.Time, legs []bourse.Leg) int64 {
 	type bend struct {
 		at    bourse.Time
@@ -116,16 +115,15 @@ func mostOver(span bourse.Duration, from, until bourse.Time, legs []bourse.Leg) 
 	return max(most, held+slope*int64(until-at))
 }
 
-// share is the node-time over the span that VOs, or one of them, hold and may
-// hold.
+// share is the node-time over the span that all VOs, or one of them, hold and may hold.
 type share struct {
 	held, most int64
-	own        bool   // of one VO
-	vo         string // then: its name
+	own        bool   // of one VO only
+	vo         string // that VO's name
 }
 
-// shares lists what is set, with what open legs hold of it. It costs a walk over those for
-// each.
+// shares lists the configured shares, with what open legs hold of each. It walks the open
+// legs once for each share.
 func (m *limits) shares(now bourse.Time) (list []VOShare) {
 	if m.cfg.VOShare < 1000 {
 		list = append(list, VOShare{Share: m.cfg.VOShare})
@@ -146,17 +144,16 @@ func (m *limits) shares(now bourse.Time) (list []VOShare) {
 	return list
 }
 
-// shareOf is the share that leaves a VO the least, net of the leg that is
-// replaced. Of a leg and the one that is to take its place, which are both open for a
-// while, the larger counts: one of them will stay. It costs two walks over the open legs
-// where there is a share at all.
+// shareOf is the share that leaves a VO the least, not counting the leg that is replaced. A
+// leg and its replacement are both open for a while, but only one of them will stay, so
+// only the larger counts. If any share is configured it walks the open legs twice.
 func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 	part, vo, limited := m.partOf(vo)
 	if !limited && m.cfg.VOShare >= 1000 {
 		return share{most: math.MaxInt64}
 	}
 	end := now.Add(m.cfg.Span)
-	var next map[bourse.LegID]int64 // what legs take that are to replace these
+	var next map[bourse.LegID]int64 // what a leg's replacement takes, by leg
 	for o := range m.open.each {
 		if o.Replaces != (bourse.LegID{}) {
 			if next == nil {
@@ -184,10 +181,11 @@ func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 	return all
 }
 
-// partOf is the share of the VO of a broker and its name, and whether it bounds anything.
+// partOf is the share, in thousandths, of a broker or of its VO, whose it is, and whether
+// it limits anything.
 func (m *limits) partOf(vo string) (part int, name string, bounds bool) {
 	part, bounds = m.cfg.VOShares[vo]
-	if !bounds { // the share is of all brokers of the VO
+	if !bounds { // not the broker's own: the share of all its VO's brokers
 		vo = bourse.VOOf(vo)
 		part, bounds = m.cfg.VOShares[vo]
 	}
@@ -200,7 +198,7 @@ func ofVO(o *leg, vo string) bool {
 	return b == vo || bourse.VOOf(b) == vo
 }
 
-// nodeTime is what of l lies in [from, to), in node-milliseconds.
+// nodeTime is the part of l within [from, to), in node-milliseconds.
 func nodeTime(l bourse.Leg, from, to bourse.Time) int64 {
 	s, e := max(l.Start, from), min(l.End, to)
 	if l.Work > 0 { // a share
@@ -215,7 +213,7 @@ func nodeTime(l bourse.Leg, from, to bourse.Time) int64 {
 	return int64(l.Nodes) * int64(e-s)
 }
 
-// sum adds two of those; what does not fit is the largest.
+// sum adds two node-times; a sum beyond int64 is the largest int64.
 func sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -223,8 +221,8 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// capped checks a leg against what one broker may hold unconfirmed. A lone hold
-// is always allowed, or a leg above the cap could never be had.
+// capped checks a leg against what one broker may hold unconfirmed. A lone hold is always
+// allowed, otherwise a leg above the cap could never be had.
 func (m *limits) capped(l *leg) bourse.Reason {
 	if m.cfg.Cap == 0 {
 		return bourse.Reason{}
@@ -244,11 +242,10 @@ func (m *limits) capped(l *leg) bourse.Reason {
 		l.Leg.Tx.Broker, bourse.Duration(all), m.cfg.Name, bourse.Duration(m.cfg.Cap))}
 }
 
-// reservedOf lists the open legs of a group, without the one that is to be
-// replaced, as the reservations that the limits count. The cluster's own list
-// will not do: where local jobs are promised nodes it has those too. Where
-// reservations may take the whole group there is no limit, and no list. It costs
-// a walk over the open legs where there is a limit.
+// reservedOf lists the open legs of a group, except the one to be replaced, as the
+// reservations that count towards the limits. The cluster's own list cannot be used, since
+// it may include nodes promised to local jobs. If reservations may take the whole group the
+// list is nil; otherwise it walks the open legs.
 func (m *limits) reservedOf(group string, old *leg) []backfill.Reserved {
 	if share := m.cfg.Limits.MaxShare; share == 0 || share >= 1000 {
 		return nil

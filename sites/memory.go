@@ -8,25 +8,25 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// memory is what a site must not forget: it changes only by applying facts, so
-// that a restart, which replays them, comes to the same. All components read it.
+// memory is what a site must not forget. It changes only when a fact is applied, so that
+// replaying the facts after a restart gives the same memory. All components read it.
 type memory struct {
 	cfg      *Config
 	facts    uint64 // recorded so far
 	lives    map[string]*life
-	legs     map[bourse.LegID]*leg // and those that are asked, which follow from no fact
-	kept     []*leg                // in order of their first facts
+	legs     map[bourse.LegID]*leg // including those in state Asked, which follow from no fact
+	kept     []*leg                // those that follow from facts, in order of their first
 	tombs    []*leg                // cancelled before they were known, oldest first
 	keptOf   map[string]int        // by VO
-	part     int                   // legs of one part of an image
+	part     int                   // how many legs one part of an image has
 	open     openLegs
 	accounts accounts
-	epochs   []bourse.SiteEpoch // its own lives, as far as they prove their answers
+	epochs   []bourse.SiteEpoch // the site's own lives that prove their answers
 	wishes
 
-	// Of this life only.
+	// This life only.
 	epoch   uint64 // its nonce
-	started uint64 // facts when it began
+	started uint64 // how many facts there were when it began
 	began   bourse.Time
 }
 
@@ -39,17 +39,17 @@ func (m *memory) begin(now bourse.Time, nonce uint64) {
 	m.epoch, m.began, m.started = nonce, now, m.facts
 }
 
-// orphaned reports whether legs that the site does not know, and that its cluster keeps,
-// are left alone yet.
+// orphaned reports whether it is still too early to release nodes that the cluster keeps
+// for legs unknown to the site.
 func (m *memory) orphaned(now bourse.Time) bool { return now < m.began.Add(orphanGrace) }
 
-// record records a fact and applies it: the only way the memory changes.
+// record records a fact and applies it. The memory changes in no other way.
 func (m *memory) record(t step, f agents.Fact) {
 	t.out.Record(f)
 	m.apply(t.now, f)
 }
 
-// apply brings the memory up to a fact that was recorded at an instant.
+// apply applies a fact that was recorded at an instant.
 func (m *memory) apply(at bourse.Time, f agents.Fact) {
 	m.facts++
 	switch f := f.(type) {
@@ -96,7 +96,7 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 	}
 }
 
-// keep returns the leg of a name, remembered from now on.
+// keep remembers a leg from now on, and returns it.
 func (m *memory) keep(id bourse.LegID) *leg {
 	l := m.legs[id]
 	if l == nil {
@@ -109,7 +109,8 @@ func (m *memory) keep(id bourse.LegID) *leg {
 	return l
 }
 
-// moved takes a leg along the state table, and its money with it.
+// moved moves a leg to another state, and its money accordingly. It panics if the state
+// table does not allow that.
 func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
 	l := m.legs[f.Leg]
 	if l == nil || l.State == bourse.Asked {
@@ -136,19 +137,18 @@ func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
 	}
 }
 
-// inherit takes over what a leg that is confirmed has from the one that it
-// replaces.
+// inherit gives a confirmed leg what it takes over from the leg it replaces.
 func inherit(l, old *leg) {
-	l.heldAt = min(l.heldAt, old.heldAt) // a move gives no new notice
+	l.heldAt = min(l.heldAt, old.heldAt) // a move does not restart the refund schedule
 	if l.Offer > 0 && l.Offer == old.offer().Number {
 		old.lastOffer.State, old.lastOffer.Reason = bourse.OfferAccepted, bourse.Reason{}
 	}
 }
 
-// restored takes a leg as its broker says it was.
+// restored sets a leg to what its broker has asserted.
 func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 	l := m.legs[f.Was.Leg]
-	if l != nil && l.tomb { // from now on it counts as new
+	if l != nil && l.tomb { // forget the tombstone: the leg counts as new
 		m.drop([]bourse.LegID{l.Leg})
 		l = nil
 	}
@@ -158,7 +158,7 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 	was := l.State
 	l.take(f.Was)
 	l.at, l.heldAt = at, f.Held
-	l.noted = !l.State.Blocks() // its broker knows: it has said so
+	l.noted = !l.State.Blocks() // its broker knows the outcome, having asserted it
 	m.accounts.restored(l, was)
 	switch {
 	case l.State.Blocks() && !was.Blocks():
@@ -168,7 +168,7 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 	}
 }
 
-// shifted applies a move of a leg. A window that has closed is where it lies.
+// shifted applies a move of a leg. If the leg is fixed, its window is its own interval.
 func (m *memory) shifted(f bourse.LegShifted) {
 	l := m.legs[f.Leg]
 	l.What.Start, l.What.End, l.shifts = f.Start, f.End, f.Shifts
@@ -193,8 +193,7 @@ func (m *memory) drop(ids []bourse.LegID) {
 	m.tombs = slices.DeleteFunc(m.tombs, gone)
 }
 
-// legOf returns what is known as a leg of that name: of a broker, or a
-// maintenance; nil if there is none.
+// legOf returns the leg of that name, of a broker or of a maintenance, or nil.
 func (m *memory) legOf(id bourse.LegID) *leg {
 	if id.Tx.Broker != "" {
 		return m.legs[id]

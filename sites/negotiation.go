@@ -6,20 +6,19 @@ import (
 	"github.com/bourse-grid/bourse/agents/retry"
 )
 
-// negotiation makes room for a leg that a site cannot place: the owner of one
-// confirmed leg is asked whether that may be shifted out of the way, for a payment.
-// The newcomer does not wait for the answer: it is refused, and may come again. To
-// accept is to have the leg replaced at the place that was offered, for its price
-// less the payment, by the same steps as every other move: so it is both or neither,
-// and whatever gets lost is repeated. Rows S87 to S89.
+// negotiation makes room for a leg that the site cannot place, by offering the owner of one
+// confirmed leg a payment for moving it out of the way. The newcomer does not wait for the
+// answer: it is refused, and may come again. An owner accepts by replacing the leg at the
+// place offered, for its price less the payment, by the same steps as any move. So the
+// replacement is atomic, and lost messages are repeated. Rows S87 to S89.
 type negotiation struct {
 	*memory
 	offers  *offers
 	retries *retries
 }
 
-// asks is how far other legs may be shifted for this one; 0 if it takes the place
-// of another leg, for then nobody is asked.
+// asks is how far other legs may be shifted for this one; 0 if it replaces another leg, for
+// which nobody is asked.
 func (n *negotiation) asks(l *leg) int {
 	if n.cfg.Promises == nil || l.Replaces != (bourse.LegID{}) || l.Leg.Tx.Broker == "" {
 		return 0
@@ -27,10 +26,10 @@ func (n *negotiation) asks(l *leg) int {
 	return n.cfg.Promises.Ask
 }
 
-// askOwner asks one owner to make room for a leg that the cluster has refused:
-// the one who costs least, if that is no more than the newcomer brings; of equal
-// ones the one whose leg was placed first. It returns the reason that the
-// newcomer is given. While one owner is asked for a job, nobody else is. Row S87.
+// askOwner asks one owner to make room for a leg that the cluster has refused: the cheapest
+// one, if that costs no more than the newcomer brings; among equals, the one whose leg was
+// placed first. It returns the reason for the newcomer. Only one owner at a time is asked
+// on behalf of a job. Row S87.
 func (n *negotiation) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reason {
 	if len(m.Shifts) == 0 {
 		return m.Refusal
@@ -61,8 +60,7 @@ func asked(why bourse.Reason, until bourse.Time) bourse.Reason {
 	return bourse.Because(why.Code, "%v; an owner is asked until %v to make room", why, until)
 }
 
-// mayOffer is what the owner of a leg would be offered for a shift; false if
-// nobody is to be asked for it.
+// mayOffer is the offer for shifting a leg. It reports false if its owner must not be asked.
 func (n *negotiation) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift) (*leg, bourse.ShiftOffer, bool) {
 	l := n.legs[x.Leg]
 	if l == nil || l.State != bourse.Confirmed || l.offer().Number >= maxOffers || l.open(now) ||
@@ -75,7 +73,7 @@ func (n *negotiation) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift
 		}
 	}
 	until := min(now.Add(offerFor), l.What.Start, x.Start)
-	if n.cfg.Lead > 0 { // the Hold that accepts it starts no sooner
+	if n.cfg.Lead > 0 { // the Hold that accepts it needs that much notice
 		until = until.Add(-n.cfg.Lead)
 	}
 	price := l.Fare.Total()
@@ -84,14 +82,14 @@ func (n *negotiation) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift
 		Pay: pay, Expires: until}, until > now && pay <= newcomer.Fare.Total()
 }
 
-// tellOffer makes the offer.
+// tellOffer sends the offer.
 func (n *negotiation) tellOffer(t step, l *leg) {
 	o := l.offer()
 	t.out.Send(n.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
 		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: n.stamp()})
 }
 
-// beginOffer has an offer made again until it is answered or its time is over.
+// beginOffer starts repeating an offer until it is answered or expires.
 func (n *negotiation) beginOffer(t step, l *leg) {
 	n.retries.schedule(t, theOffer, l.Leg, retry.Schedule{First: firstWait, Last: slowWait, Until: l.offer().Expires})
 }
@@ -103,7 +101,7 @@ func (n *negotiation) expire(t step, l *leg) {
 	}
 }
 
-// declined takes an owner's no. Row S89.
+// declined handles an owner's refusal of an offer. Row S89.
 func (n *negotiation) declined(t step, m agents.ShiftDeclined) {
 	l := n.legs[m.Leg]
 	if l == nil || l.offer().State != bourse.OfferOpen || l.offer().Number != m.Number || l.offer().Version != m.Version {
@@ -112,7 +110,8 @@ func (n *negotiation) declined(t step, m agents.ShiftDeclined) {
 	n.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.Number, State: bourse.OfferRejected, Reason: m.Reason})
 }
 
-// accepts says why a Hold does not accept the offer that it names. Row S88.
+// accepts says why a Hold does not match the offer that it names; no reason: it does. Row
+// S88.
 func (n *negotiation) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	if l.Offer == 0 {
 		return bourse.Reason{}
@@ -133,7 +132,7 @@ func (n *negotiation) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 		return stale("leg %v is at version %d, offer %d was for %d", old.Leg, old.Version, o.Number, o.Version)
 	case now >= o.Expires:
 		return bourse.Because(bourse.Expired, "offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)
-	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // a narrower window will do too
+	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // a narrower window is allowed
 		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
 	}
 	if _, promised := n.offers.schedule(old.What.Group, now); !promised {

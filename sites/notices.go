@@ -6,20 +6,20 @@ import (
 	"github.com/bourse-grid/bourse/agents/retry"
 )
 
-// notices tell brokers what has become of their legs, and ask for the decision on
-// those in doubt, until each is noted or answered.
+// notices tells brokers the outcome of their legs, and inquires for the decision on legs in
+// doubt, until each is acknowledged or answered.
 type notices struct {
 	*memory
 	retries *retries
 }
 
-// firstInquiry is how long a prepared leg waits for its decision before the
-// site asks for it: two seconds, or half of the time it has.
+// firstInquiry is how long the site waits for the decision on a prepared leg before it
+// inquires: two seconds, or half of the time left if that is less.
 func (n *notices) firstInquiry(t step, l *leg) bourse.Duration {
 	return max(min(2*bourse.Second, l.ends.Sub(t.now)/2), bourse.Millisecond)
 }
 
-// doubt has the site inquire after a while. Row S32.
+// doubt starts inquiring for the decision on a leg, after a while. Row S32.
 func (n *notices) doubt(t step, l *leg) {
 	n.retries.schedule(t, theInquiry, l.Leg, retry.Schedule{First: n.firstInquiry(t, l), Last: lastWait})
 }
@@ -29,7 +29,7 @@ func (n *notices) inquire(t step, l *leg) {
 	t.out.Send(n.life(l.Leg.Tx.Broker).address(), agents.Inquire{Leg: l.Leg, Stamp: n.stamp()})
 }
 
-// notice is what the broker must acknowledge about a leg, nil if nothing.
+// notice is the message about a leg that its broker must acknowledge, or nil.
 func (n *notices) notice(l *leg) agents.Message {
 	switch l.State {
 	case bourse.Heuristic:
@@ -42,12 +42,12 @@ func (n *notices) notice(l *leg) agents.Message {
 	return nil
 }
 
-// notable reports whether a broker must acknowledge that a leg has come to a state.
+// notable reports whether a broker must acknowledge that a leg has entered a state.
 func notable(x bourse.LegState) bool {
 	return x == bourse.Heuristic || x == bourse.Lost || x == bourse.Settled
 }
 
-// notify tells the broker what became of a leg, until it is noted.
+// notify tells the broker the outcome of a leg, until it is acknowledged.
 func (n *notices) notify(t step, l *leg) {
 	n.tellNotice(t, l)
 	n.beginNotice(t, l)
@@ -57,8 +57,8 @@ func (n *notices) tellNotice(t step, l *leg) {
 	t.out.Send(n.life(l.Leg.Tx.Broker).address(), n.notice(l))
 }
 
-// beginNotice has a notice given again. Nobody waits for that of a leg that is
-// settled.
+// beginNotice starts repeating a notice, more slowly for a settled leg, since nobody waits
+// for that.
 func (n *notices) beginNotice(t step, l *leg) {
 	last := lastWait
 	if l.State == bourse.Settled {
@@ -67,7 +67,7 @@ func (n *notices) beginNotice(t step, l *leg) {
 	n.retries.begin(t, theNotice, l.Leg, last)
 }
 
-// noted ends the repeating of a notice. Row S56.
+// noted stops repeating a notice. Row S56.
 func (n *notices) noted(t step, m agents.Noted) {
 	l := n.legs[m.Leg]
 	if l != nil && m.Shifts > 0 {

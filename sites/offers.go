@@ -10,12 +10,12 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// offers are what the site makes of the state of its cluster: what is free, what
-// it costs, and for whom. They answer brokers that only ask.
+// offers answers requests for offers and quotes from the cluster's state: what is free,
+// what it costs, and for whom.
 type offers struct {
 	mem      *memory
 	cfg      *Config
-	groups   map[string]int // their numbers
+	groups   map[string]int // index into cfg.Groups, by name
 	limits   *limits
 	requests *requests
 	*view
@@ -31,7 +31,7 @@ func newOffers(m *memory, groups map[string]int, l *limits, q *requests) offers 
 	return o
 }
 
-// add puts a request in line, unless it waits there already or the line is full.
+// add puts a request in line, unless it is there already or the line is full.
 func (o *offers) add(t step, m agents.Message) {
 	k := request{from: t.from, client: o, m: m}
 	if o.requests.repeated(k) {
@@ -56,8 +56,8 @@ func (o *offers) ready(t step, k *request) bool {
 	return false
 }
 
-// requested puts a request in line, unless the life that asks is over: it is told
-// so, although it only asks. Rows S115, S117.
+// requested puts a request for offers in line. A broker's life that is over is told so
+// instead, although it only asks. Rows S115, S117.
 func (o *offers) requested(t step, m agents.OfferRequest) {
 	vo, broker := brokerOf(t.from)
 	f := o.mem.life(vo)
@@ -66,16 +66,15 @@ func (o *offers) requested(t step, m agents.OfferRequest) {
 			Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, vo, o.cfg.Name, m.Incarnation)})
 		return
 	}
-	if broker && m.Horizon <= t.now { // it asks for the stamp alone, and need not wait for the cluster
+	if broker && m.Horizon <= t.now { // it only asks for the stamp, which needs no cluster
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: o.mem.barred(t.now, vo, ""), Stamp: o.mem.stamp()})
 		return
 	}
 	o.add(t, m)
 }
 
-// offersTo shows what is free from now to the horizon, group by group: what is
-// admissible, and what is clear, that is, free even when the queue's plan is
-// finished.
+// offersTo is what is free from now to the horizon, by group: what is admissible, and what
+// is clear, that is, free even with all jobs of the queue's plan in place.
 func (o *offers) offersTo(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
 	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: o.version, Stamp: o.mem.stamp()}
 	if a.Refusal = o.mem.barred(now, vo, ""); !a.Refusal.Refused() {
@@ -84,7 +83,7 @@ func (o *offers) offersTo(now bourse.Time, vo string, m agents.OfferRequest) age
 	return a
 }
 
-// quotesTo prices each leg by itself or, where they are a set, after those before it.
+// quotesTo prices each leg by itself or, if they are a set, with the legs before it held.
 // Row S118.
 func (o *offers) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
 	a := agents.Quotes{Ref: m.Ref, Version: o.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: o.mem.stamp()}
@@ -127,7 +126,7 @@ func (o *offers) refuse(t step, why bourse.Reason) {
 	}
 }
 
-// free is what is offered to a VO, group by group, net of its share.
+// free is what is offered to a VO, by group, within its share.
 func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 	list := make([]agents.GroupOffer, 0, len(o.cfg.Groups))
 	horizon = min(horizon, bourse.MaxTime)
@@ -156,9 +155,9 @@ func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 	return list
 }
 
-// net takes out of an offer what the share of VOs has no room for: over its
-// span no more nodes than could be had for a minute. Longer legs may still be
-// refused; but where the share is used up, nothing is offered.
+// net limits an offer to what the VOs' share has room for: within the span, no more nodes
+// than the share has room for during a minute. Longer legs may still be refused, but if
+// the share is used up nothing is offered.
 func (o *offers) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profile {
 	if left == math.MaxInt64 {
 		return p
@@ -184,8 +183,7 @@ func (o *offers) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profi
 	return out
 }
 
-// clip returns a copy of p that opens at now and has no step at or after the
-// horizon.
+// clip returns a copy of p that begins at now and has no step at or after the horizon.
 func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 	q := make(bourse.Profile, 0, len(p))
 	for i, step := range p {
@@ -201,9 +199,9 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 	return q
 }
 
-// quote prices a leg on the present state, or says why it cannot be had. What
-// it replaces, if anything, counts as given back, and what is taken in a trial, if
-// there is one, as held.
+// quote prices a leg on the present state, or says why it cannot be had. old, the leg it
+// replaces (nil: none), counts as given back; legs taken in the trial set (nil: none) count
+// as held.
 func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg, set *trial) bourse.Quote {
 	i, ok := o.groups[l.Group]
 	if !ok {
@@ -240,15 +238,14 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 	g := &o.cfg.Groups[i]
 	q := bourse.Quote{Fare: bourse.Fare{Base: g.Cost(l.Start, l.End).Times(l.Nodes)}}
 	harm, _ := book().Additive(l.Start, l.Nodes, l.Duration())
-	q.Fare.Additive = bourse.Cost(g.Price, harm) // a delay is worth the same at all hours
+	q.Fare.Additive = bourse.Cost(g.Price, harm) // at the base price: a delay costs the same at all hours
 	return q
 }
 
-// without is group i as it would be if a leg were given back, and its plan. A
-// cluster may keep nodes for a while before and after a leg, and shows nodes that
-// are alike as one reservation: the leg's are taken from the reservations that
-// cover it, from those first that reach least beyond it. It costs a plan of its
-// own: moves are rare.
+// without is group i as if a leg were given back, and its plan. A cluster may keep nodes
+// for a while before and after a leg, and shows equal nodes as one reservation. So the
+// leg's nodes are taken from the reservations that cover it, first from those that reach
+// least beyond it. It needs a new plan, which is affordable because moves are rare.
 func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.Book) {
 	state := o.states[i].Clone()
 	for left := old.Nodes; left > 0; {
@@ -268,12 +265,12 @@ func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricin
 	return &state, o.planOf(&state)
 }
 
-// keptBeyond is how long a cluster may keep nodes before and after a leg: what
-// reaches further is another's.
+// keptBeyond is how long a cluster may keep nodes before and after a leg. A reservation
+// that reaches further is not the leg's.
 const keptBeyond = 10 * bourse.Minute
 
-// covering is the reservation that covers a leg and reaches least beyond it, of
-// several one of n nodes, else the first; -1 if there is none.
+// covering is the index of the reservation that covers a leg and reaches least beyond it;
+// among equals one of n nodes, otherwise the first; -1 if there is none.
 func covering(s *backfill.State, l bourse.Leg, n int) (at int) {
 	at, least := -1, bourse.Duration(0)
 	from := max(l.Start, s.Now)
@@ -290,7 +287,7 @@ func covering(s *backfill.State, l bourse.Leg, n int) (at int) {
 	return at
 }
 
-// planOf is the plan of a state's queue.
+// planOf makes the plan of a state's queue when it is first needed.
 func (o *offers) planOf(s *backfill.State) func() *pricing.Book {
 	return once(func() *pricing.Book {
 		book := pricing.NewBook()
@@ -300,7 +297,7 @@ func (o *offers) planOf(s *backfill.State) func() *pricing.Book {
 	})
 }
 
-// once has f called once, when it is first needed.
+// once returns a function that calls f the first time and then returns the same result.
 func once(f func() *pricing.Book) func() *pricing.Book {
 	var book *pricing.Book
 	return func() *pricing.Book {

@@ -8,24 +8,24 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// operator does what the site's operator asks. All of it is remembered by facts; a
-// message that comes again changes nothing. Rows S61 to S68.
+// operator carries out the commands of the site's operator. All of them are recorded as
+// facts, and a repeated command changes nothing. Rows S61 to S68.
 type operator struct {
 	*memory
-	groups   map[string]int // their numbers
+	groups   map[string]int // index into cfg.Groups, by name
 	requests *requests
 	orders   *orders
 	numbered uint64 // maintenances asked for in this life
 	readers  *readers
 }
 
-// wish reports whether a message is for an operator of a site to send.
+// wish reports whether a message is one that a site's operator sends.
 func wish(m agents.Message) bool {
 	p, known := agents.Lookup(m.Kind())
 	return known && p.From == agents.Operator && p.To == agents.Site
 }
 
-// step takes an operator's message; false if it is none, or its sender is no
+// step handles an operator's message. It reports false if it is none, or its sender is no
 // operator.
 func (o *operator) step(t step) bool {
 	if !wish(t.m) || !strings.HasPrefix(string(t.from), "operator:") {
@@ -104,7 +104,7 @@ func tooLong(what, text string, most int) bourse.Reason {
 	return refused(bourse.Invalid, "%s has %d bytes, must have at most %d", what, len(text), most).Refusal
 }
 
-// maintain has the cluster keep nodes free of work over a window: a request, in line.
+// maintain puts a request in line for the cluster to keep nodes free of work over a window.
 func (o *operator) maintain(t step, m agents.Maintenance) {
 	what, why := o.window(t.now, m)
 	if x := o.named(m.Name); !why.Refused() && x != nil {
@@ -127,7 +127,7 @@ func (o *operator) maintain(t step, m agents.Maintenance) {
 	o.requests.add(t, request{from: t.from, client: o, m: m, leg: maintenanceLeg(id, what)})
 }
 
-// window is what a maintenance takes, or what of it cannot be.
+// window is what a maintenance takes, or why it makes no sense.
 func (o *operator) window(now bourse.Time, m agents.Maintenance) (bourse.Leg, bourse.Reason) {
 	what := bourse.Leg{Group: m.Group, Nodes: m.Nodes, Start: m.Start, End: m.End}
 	i, ok := o.groups[m.Group]
@@ -154,34 +154,34 @@ func (o *operator) window(now bourse.Time, m agents.Maintenance) (bourse.Leg, bo
 	return what, q.Refusal
 }
 
-// ready reports whether to ask the cluster for the nodes of the first in line.
+// ready reports whether the cluster must be asked for a maintenance's nodes.
 func (o *operator) ready(t step, k *request) bool {
 	m := k.m.(agents.Maintenance)
 	if x := o.named(m.Name); x != nil && k.from != "" { // asked twice
 		t.from, t.m = k.from, m
 		o.maintain(t, m)
 		return false
-	} else if x == nil && k.from == "" { // given up meanwhile
+	} else if x == nil && k.from == "" { // cancelled meanwhile
 		return false
 	}
 	return true
 }
 
-// nodes is what the cluster is asked to keep free of work.
+// nodes is the order to the cluster to keep nodes free of work.
 func (o *operator) nodes(now bourse.Time, k *request) agents.ClusterHold {
 	m := agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Force: k.m.(agents.Maintenance).Force, Again: true}
 	m.What.Start = max(m.What.Start, now)
 	return m
 }
 
-// granted ends the wait for the nodes of a maintenance.
+// granted handles the cluster's answer about a maintenance's nodes.
 func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 	m, why := k.m.(agents.Maintenance), held.Refusal
 	t.m = m
 	switch x := o.named(m.Name); {
 	case k.from != "" && !why.Refused():
 		o.record(t, bourse.MaintenanceSet{Name: m.Name, Leg: k.leg.Leg, What: k.leg.What, Why: m.Why})
-	case k.from == "" && x == nil: // it has been given up meanwhile
+	case k.from == "" && x == nil: // it was cancelled meanwhile
 		o.orders.tell(t, k.leg, releaseOrder)
 	case k.from == "" && why.Refused():
 		o.record(t, bourse.MaintenanceOver{Name: m.Name})
@@ -192,9 +192,9 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 	}
 }
 
-// takenBy says which maintenance has taken a leg's nodes by force: the cluster
-// gives them up while it is asked for the maintenance. If it was none, the site
-// is not told what else it was, such as nodes that have failed.
+// takenBy says which maintenance has taken a leg's nodes by force, if any: the cluster
+// gives legs up while it is asked for the maintenance. It does not know other causes, such
+// as failed nodes.
 func (o *operator) takenBy(l *leg) bourse.Reason {
 	k := o.requests.asking()
 	if k == nil {
@@ -205,13 +205,13 @@ func (o *operator) takenBy(l *leg) bourse.Reason {
 		return bourse.Reason{}
 	}
 	why := m.Why
-	if x := o.named(m.Name); x != nil { // it is asked for again
+	if x := o.named(m.Name); x != nil { // a maintenance that the cluster had forgotten
 		why = x.Why
 	}
 	return refused(bourse.Busy, "%s takes its nodes for maintenance %q%s", o.cfg.Name, m.Name, because(why)).Refusal
 }
 
-// tidy drops maintenances whose time is over: the cluster has freed their nodes.
+// tidy drops maintenances that are over; the cluster has freed their nodes by itself.
 func (o *operator) tidy(t step) {
 	for _, x := range slices.Clone(o.maintenance) {
 		if x.What.End <= t.now {
@@ -220,8 +220,8 @@ func (o *operator) tidy(t step) {
 	}
 }
 
-// again asks once more for the nodes of maintenances that the cluster has
-// forgotten. kept says which ones it still has.
+// again asks once more for the nodes of maintenances that the cluster has forgotten. kept
+// says which ones it still has.
 func (o *operator) again(t step, kept func(bourse.LegID) bool) {
 	o.tidy(t)
 	for _, x := range o.maintenance {

@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// order is what a leg's cluster has been told and has not acknowledged.
+// order is an order to the cluster about a leg that it has not acknowledged.
 type order uint8
 
 const (
@@ -16,17 +16,17 @@ const (
 	releaseOrder
 )
 
-// orders are the legs with one. They are told again, all together, until the
-// cluster has acknowledged them.
+// orders are the legs with an order. All orders are repeated together until the cluster has
+// acknowledged them.
 type orders struct {
 	*memory
 	retries *retries
 
 	list    []*leg
-	unknown map[bourse.LegID]*leg // stand-ins for legs that the site does not know, to be released
+	unknown map[bourse.LegID]*leg // placeholders for unknown legs whose nodes are being released
 }
 
-// tell tells the cluster what to do about a leg, until it is done.
+// tell orders the cluster to do something about a leg, and repeats that until it is done.
 func (o *orders) tell(t step, l *leg, what order) {
 	if l.order == noOrder && !o.cfg.Lossless {
 		o.list = append(o.list, l)
@@ -46,8 +46,8 @@ func (o *orders) send(t step, l *leg) {
 	t.out.Send(o.cfg.Cluster, agents.ClusterRelease{Leg: l.Leg})
 }
 
-// releaseUnknown gives nodes back that the cluster keeps for a leg which the site
-// does not know, until that is done. Row S120.
+// releaseUnknown orders the cluster to release the nodes of a leg that the site does not
+// know. Row S120.
 func (o *orders) releaseUnknown(t step, id bourse.LegID) {
 	l := o.unknown[id]
 	if l == nil {
@@ -60,8 +60,8 @@ func (o *orders) releaseUnknown(t step, id bourse.LegID) {
 	o.tell(t, l, releaseOrder)
 }
 
-// known ends that: the leg is asked for, or asserted. What is still on its way
-// comes before what the cluster is asked now.
+// known stops repeating such a release, because the leg is now asked for or asserted. A
+// release still on its way arrives before the cluster is asked for the leg.
 func (o *orders) known(id bourse.LegID) {
 	if l := o.unknown[id]; l != nil {
 		l.order = noOrder
@@ -69,13 +69,13 @@ func (o *orders) known(id bourse.LegID) {
 	}
 }
 
-// done takes the cluster's acknowledgement.
+// done handles the cluster's acknowledgement.
 func (o *orders) done(m agents.ClusterDone) {
 	l := o.legOf(m.Leg)
 	if x := o.unknown[m.Leg]; x != nil && m.Step == (agents.ClusterRelease{}).Kind() {
 		o.known(m.Leg)
 	}
-	if l == nil && m.Leg.Tx.Broker == "" { // a maintenance that was given up
+	if l == nil && m.Leg.Tx.Broker == "" { // a cancelled maintenance
 		for _, x := range o.list {
 			if x.Leg == m.Leg {
 				l = x
@@ -88,13 +88,13 @@ func (o *orders) done(m agents.ClusterDone) {
 	}
 }
 
-// outstanding drops what is acknowledged, and reports whether anything is left.
+// outstanding drops acknowledged orders, and reports whether any are left.
 func (o *orders) outstanding() bool {
 	o.list = slices.DeleteFunc(o.list, func(l *leg) bool { return l.order == noOrder })
 	return len(o.list) > 0
 }
 
-// tellAgain repeats what is not acknowledged.
+// tellAgain repeats the orders that are not acknowledged.
 func (o *orders) tellAgain(t step) {
 	for _, l := range o.list {
 		o.send(t, l)

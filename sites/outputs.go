@@ -5,20 +5,19 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// outputs pass on what the work of legs has printed, from the cluster to brokers
-// whose users want to read it. They are of this life only: who is not answered asks
-// again.
+// outputs passes what the work of legs has printed from the cluster to brokers whose users
+// ask for it. It is of this life only: a broker that gets no answer asks again.
 type outputs struct {
 	*memory
-	asked  map[uint64]reading // by the number under which the cluster is asked
-	number uint64
-	second bourse.Time // in which the last ones came
-	served int         // and how many of them were passed on
+	asked  map[uint64]reading // by the number of the request to the cluster
+	number uint64             // of the last request
+	second bourse.Time        // in which the last requests came
+	served int                // how many of them were passed on
 
-	servedOf map[string]int // of each of several VOs
+	servedOf map[string]int // the same, by VO at a site of several
 }
 
-// reading is what a broker wants to read.
+// reading is a broker's request to read output.
 type reading struct {
 	broker agents.ID
 	leg    bourse.LegID
@@ -26,15 +25,15 @@ type reading struct {
 	at     bourse.Time
 }
 
-// Bounds of what is read: of a second, of what waits for the cluster, and of each
-// wait. With 64 KiB each, a site hands out 2 MiB a second at most.
+// Bounds on readings: in a second, waiting for the cluster, and on each wait. With 64 KiB
+// each, a site passes on at most 2 MiB a second.
 const (
 	maxReads    = 32
 	maxReadings = 256
 	readingWait = 30 * bourse.Second
 )
 
-// requested asks the cluster.
+// requested passes a broker's request on to the cluster.
 func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 	no := func(code bourse.Code, format string, args ...any) {
 		t.reply(agents.LegOutput{Leg: m.Leg, Ref: m.Ref, Failure: refused(code, format, args...).Refusal})
@@ -66,8 +65,8 @@ func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 	t.out.Send(o.cfg.Cluster, r)
 }
 
-// room reports whether one more may wait. Those that the cluster has not answered for
-// a while are not waited for any more.
+// room reports whether one more request may wait. It drops those that the cluster has not
+// answered for a while.
 func (o *outputs) room(now bourse.Time) bool {
 	if o.asked == nil {
 		o.asked = map[uint64]reading{}
@@ -83,7 +82,7 @@ func (o *outputs) room(now bourse.Time) bool {
 	return len(o.asked) < maxReadings
 }
 
-// roomOf reports whether one more of a VO of several may be passed on.
+// roomOf reports whether one more request of the sender's VO may be passed on.
 func (o *outputs) roomOf(from agents.ID) bool {
 	vo := voOf(from)
 	if vo == "" {
@@ -98,7 +97,7 @@ func (o *outputs) roomOf(from agents.ID) bool {
 	return o.servedOf[vo] < o.cfg.ofVO(maxReads) && waits < o.cfg.ofVO(maxReadings)
 }
 
-// take counts one that is passed on.
+// take counts a request that is passed on.
 func (o *outputs) take(from agents.ID) {
 	if vo := voOf(from); vo != "" {
 		if o.servedOf == nil {
@@ -108,11 +107,11 @@ func (o *outputs) take(from agents.ID) {
 	}
 }
 
-// answered hands on what the cluster has said.
+// answered passes the cluster's answer on to the broker.
 func (o *outputs) answered(t step, m agents.ClusterOutput) {
 	r, ok := o.asked[m.Ref]
 	if !ok || r.leg != m.Leg {
-		return // an answer that came twice, or too late
+		return // it came twice or too late
 	}
 	delete(o.asked, m.Ref)
 	t.out.Send(r.broker, agents.LegOutput{Leg: r.leg, Ref: r.ref, From: max(m.From, 0), Size: max(m.Size, 0), Data: m.Data[:min(len(m.Data), bourse.MaxTail)], Failure: m.Failure})

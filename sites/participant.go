@@ -5,9 +5,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// participant carries legs along the table: what brokers, the cluster and limits do
-// to them. It asks the cluster when its request is first in line, and has orders and
-// notices said until they are heard.
+// participant moves legs through the table as brokers, the cluster and limits cause events.
+// It asks the cluster when its request is first in line, and leaves orders and notices to
+// their components, which repeat them until they are acknowledged.
 type participant struct {
 	*memory
 	requests    *requests
@@ -19,11 +19,10 @@ type participant struct {
 	negotiation *negotiation
 	operator    *operator
 
-	early uint64 // words of the cluster about work whose time has not come
+	early uint64 // the cluster's reports about work before its window
 }
 
-// step takes what is an event of the table, by the kind of its message; false if
-// it is none.
+// step handles a message that is an event of the table. It reports false for any other.
 func (p *participant) step(t step) bool {
 	e, known := events[t.m.Kind()]
 	m, ofLeg := t.m.(agents.OfLeg)
@@ -38,8 +37,8 @@ func (p *participant) step(t step) bool {
 	return true
 }
 
-// of takes a step of a broker but Hold: first fencing, then what the site
-// does about a leg that it does not know, then the table.
+// of handles a broker's step other than Hold: first fencing, then legs that the site does
+// not know, then the table.
 func (p *participant) of(t step, e event, m agents.OfLeg) {
 	id, decidedBy := m.LegID(), decider(m)
 	if why := p.fence(t, e, id, decidedBy); why.Refused() {
@@ -59,10 +58,10 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 	}
 }
 
-// credible is what the site does about a word of the cluster. By its own clock a
-// leg's work cannot run before its window begins: the site goes on asking. Work
-// that is over by then has not run in its window, and the nodes are given back:
-// the leg is lost. Rows S105, S106.
+// credible is the act for a report from the cluster. By the site's clock, work cannot run
+// before its window begins: such a report is ignored, and the cluster repeats it. Work that
+// is over by then has not run in its window and its nodes are gone: the leg is lost. Rows
+// S105, S106.
 func (p *participant) credible(t step, e event, l *leg) act {
 	do := table[e][l.State]
 	if do == nil || e != onStarted && e != onEnded || !l.Flex.Early(l.What, t.now) {
@@ -75,12 +74,12 @@ func (p *participant) credible(t step, e event, l *leg) act {
 	return endedEarly
 }
 
-// hear takes a word of the cluster about a leg. Of one that is over, or was
-// never known, the site wants nothing any more, and says so: that ends the
-// cluster's repeating. One that it may have forgotten is left alone as long as its
-// nodes are, for its broker to speak for it: the word comes again.
+// hear handles a report from the cluster about a leg. If the leg is over or was never known,
+// the site releases it, which stops the cluster repeating. If the site may have forgotten
+// the leg, it does nothing for as long as it keeps such nodes, so that the leg's broker can
+// assert it; the cluster will repeat the report.
 func (p *participant) hear(t step, e event, id bourse.LegID) {
-	if id.Tx.Broker == "" { // maintenance runs no work; it may be lost with its nodes
+	if id.Tx.Broker == "" { // a maintenance: it runs no work, but may be lost with its nodes
 		t.out.Send(p.cfg.Cluster, agents.ClusterRelease{Leg: id})
 		if l := p.legOf(id); l != nil {
 			inventoryAt(t, t.now)
@@ -94,7 +93,7 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 		}
 	}
 	switch {
-	case e == onStarted: // one that does not yet run here is to be told again
+	case e == onStarted: // if the leg does not run yet here, the cluster must repeat it
 		if l != nil && l.State >= bourse.Running {
 			t.out.Send(p.cfg.Cluster, agents.ClusterHeard{Leg: id})
 		}
@@ -106,7 +105,7 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 	}
 }
 
-// refusal answers a step that is not granted.
+// refusal refuses a step.
 func (p *participant) refusal(t step, id bourse.LegID, e event, fare bourse.Fare, why bourse.Reason, decidedBy uint32) {
 	m := agents.Refused{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: p.stamp()}
 	if why.Code == bourse.Fenced {
@@ -115,5 +114,5 @@ func (p *participant) refusal(t step, id bourse.LegID, e event, fare bourse.Fare
 	t.reply(m)
 }
 
-// earlyWords is how often the cluster has spoken of work whose time has not come.
+// earlyWords counts the cluster's reports about work before its window.
 func (p *participant) earlyWords() uint64 { return p.early }

@@ -7,23 +7,22 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// What a peer may say. The wire bounds what can be said at all; a site checks
-// once more that a message makes sense, for none must make it fail. Rows S70 to
-// S73.
+// What a peer may send. The wire format bounds what can be sent at all; the site also checks
+// that a message makes sense, because no message may make it fail. Rows S70 to S73.
 
-// Bounds on what peers can ask for, or have the site remember.
+// Bounds on what peers can ask for, or make the site remember.
 const (
 	maxLegs    = 100_000   // of one QuoteRequest or List
 	maxNodes   = 1_000_000 // of a leg
-	maxName    = 256       // bytes of a job, user or broker
-	maxBrokers = 10_000    // that the site remembers
-	// maxBrokersOfVO is how many of those may be of one VO at a site of several, so
-	// that a VO that makes up brokers leaves the others room.
+	maxName    = 256       // bytes in the name of a job, user or broker
+	maxBrokers = 10_000    // remembered by the site
+	// maxBrokersOfVO is how many of those may belong to one of several VOs, so that a VO
+	// that makes up brokers leaves room for the others.
 	maxBrokersOfVO = 100
 	maxLives       = 8 // of one broker, the latest
 )
 
-// speaker is the broker in whose name a message speaks; false for messages that
+// speaker is the broker in whose name a message is sent. It reports false for messages that
 // no broker sends.
 func speaker(m agents.Message) (string, bool) {
 	if l, ok := m.(agents.List); ok {
@@ -35,8 +34,8 @@ func speaker(m agents.Message) (string, bool) {
 	return "", false
 }
 
-// sender is the role of those who send such messages; Any if they are of no known
-// kind, as alarms are.
+// sender is the role that sends such messages, or Any if the kind is unknown, as for
+// alarms.
 func sender(m agents.Message) agents.Role {
 	if p, known := agents.Lookup(m.Kind()); known {
 		return p.From
@@ -44,21 +43,22 @@ func sender(m agents.Message) agents.Role {
 	return agents.Any
 }
 
-// brokerOf is the name of the broker at an address, false if none can be there.
+// brokerOf is the name of the broker at an address. It reports false if the address is not a
+// broker's.
 func brokerOf(from agents.ID) (string, bool) {
 	name, ok := strings.CutPrefix(string(from), "broker:")
 	return name, ok && name != "" && len(name) <= maxName
 }
 
-// foreign reports whether a message is not for its sender to send: of a broker's
-// leg by another one, or of the cluster by somebody else.
+// foreign reports whether its sender may not send a message: one about another broker's leg,
+// or one that only the cluster may send.
 func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 	if broker, ok := speaker(m); ok {
 		name, is := brokerOf(from)
 		return !is || name != broker
 	}
 	switch m := m.(type) {
-	case agents.OfferRequest: // an operator's has the site look at its cluster
+	case agents.OfferRequest: // operators send it too, to refresh the site's view of its cluster
 		_, is := brokerOf(from)
 		return !is && !strings.HasPrefix(string(from), "operator:")
 	case agents.QuoteRequest:
@@ -68,7 +68,7 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 	return sender(m) == agents.Cluster && from != s.cfg.Cluster
 }
 
-// senseless says what makes no sense in a Hold.
+// senseless says why a Hold makes no sense; no reason: it does.
 func senseless(m agents.Hold) bourse.Reason {
 	switch {
 	case m.Leg.Leg < 0:
@@ -88,7 +88,7 @@ func senseless(m agents.Hold) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// calendar reports whether a leg's figures lie within the calendar and the bounds.
+// calendar reports whether a leg's times and numbers are within bounds.
 func calendar(l bourse.Leg) bool {
 	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start >= -bourse.MaxTime && l.Start < l.End && l.End <= bourse.MaxTime && len(l.Group) <= maxName
 }

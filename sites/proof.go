@@ -7,13 +7,13 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// How a site proves its own answers to itself. Every answer about a leg that may
-// have to be restored carries a proof, made with a key that is in no journal.
-// What a broker asserts later is restored only as far as such a proof goes, and
-// only if the journal ends before the answer that it proves. For that the site
-// must know its own lives: each is a fact. Rows S100 to S104.
+// How a site proves its own answers to itself. Every answer about a leg that may have to be
+// restored carries a proof, made with a key that is not in the journal. What a broker
+// asserts later is restored only as far as the proof supports it, and only if the journal
+// ends before the proved answer was given. To tell that, the site records each of its own
+// lives. Rows S100 to S104.
 
-// maxEpochs bounds the lives of its own that a site remembers, the latest.
+// maxEpochs bounds how many of its own latest lives a site remembers.
 const maxEpochs = 64
 
 // lived begins a life that proves its answers.
@@ -24,8 +24,8 @@ func (m *memory) lived(f bourse.SiteBegun) {
 	m.epochs = append(m.epochs, bourse.SiteEpoch{Epoch: f.Epoch, From: m.facts - 1})
 }
 
-// reaches reports whether the journal holds what had been recorded when an answer
-// was given. It is taken to, for a life too long ago to be remembered.
+// reaches reports whether the journal has everything recorded before an answer was given.
+// For a life too old to be remembered it assumes so.
 func (m *memory) reaches(epoch, seq uint64) bool {
 	for i, e := range m.epochs {
 		if e.Epoch != epoch {
@@ -40,14 +40,14 @@ func (m *memory) reaches(epoch, seq uint64) bool {
 	return len(m.epochs) == 0 || seq <= m.epochs[0].From
 }
 
-// proof is that of an answer about a leg, given now.
+// proof is the proof for an answer about a leg, given now.
 func (m *memory) proof(l *leg) bourse.Proof {
 	return m.cfg.Key.Prove(&agents.ListedLeg{Leg: l.Leg, What: l.What, State: l.State, Fare: l.Fare,
 		Version: l.Version, Refund: l.Refund, Penalty: l.Penalty}, m.stamp())
 }
 
-// unproven says why a leg is not restored: there is no proof that the site has
-// lost it. Rows S100, S101, S104.
+// unproven says why a leg is not restored: nothing proves that the site had it and has lost
+// it; no reason: a proof does. Rows S100, S101, S104.
 func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 	no := func(format string, args ...any) bourse.Reason {
 		return bourse.Because(bourse.Unproven, "leg %v: %v", a.Leg, bourse.Say(format, args...))
@@ -67,8 +67,8 @@ func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// vouches reports whether the proof of one state is enough to restore another:
-// one to which the broker could have taken the leg since, and gains nothing by.
+// vouches reports whether the proof of one state is enough to restore another: a state to
+// which the broker could have taken the leg since, without gaining by it.
 func vouches(answered, asserted bourse.LegState) bool {
 	switch asserted {
 	case bourse.Held, bourse.Prepared:

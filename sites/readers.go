@@ -7,10 +7,10 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// readers are the brokers that have asked anything in this life of the site. They are
-// told at once when it drains, is closed or takes legs again, for they would hear of it
-// only when they next have a job to place. It is data of the moment, said once: the
-// offers of the next cycle say it again. Row S122.
+// readers are the brokers that have asked anything in this life of the site. They are told
+// at once when the site drains, closes or accepts legs again; otherwise they would hear of
+// it only when they next have a job to place. It is told once and not repeated, since the
+// next offers say the same. Row S122.
 type readers struct {
 	mem  *memory
 	list []agents.ID // in order
@@ -22,8 +22,7 @@ type drainOver struct{ until bourse.Time }
 // Kind names the alarm.
 func (drainOver) Kind() string { return "DrainOver" }
 
-// add remembers a broker; beyond maxBrokers none, and of one of several VOs beyond
-// maxBrokersOfVO.
+// add remembers a broker, up to maxBrokers, and up to maxBrokersOfVO for one of several VOs.
 func (r *readers) add(id agents.ID) {
 	if _, broker := brokerOf(id); !broker {
 		return
@@ -33,7 +32,7 @@ func (r *readers) add(id agents.ID) {
 	}
 }
 
-// ofVO counts those of one of several VOs.
+// ofVO counts the readers of one of several VOs.
 func (r *readers) ofVO(vo string) (n int) {
 	if vo == "" {
 		return 0
@@ -48,7 +47,7 @@ func (r *readers) ofVO(vo string) (n int) {
 	return n
 }
 
-// tell tells all of them whether the site takes anything new of their VOs.
+// tell tells all readers whether the site accepts anything new from their VOs.
 func (r *readers) tell(t step) {
 	r.watch(t)
 	for _, id := range r.list {
@@ -56,14 +55,14 @@ func (r *readers) tell(t step) {
 	}
 }
 
-// watch sets the alarm of the end of a drain.
+// watch sets the alarm for the end of a drain.
 func (r *readers) watch(t step) {
 	if until := r.mem.drain.Until; t.now < until && until < bourse.Never {
 		t.out.Alarm(until, drainOver{until})
 	}
 }
 
-// begin tells a new life of a broker that the site takes nothing new, if so.
+// begin tells a new life of a broker if the site accepts nothing new.
 func (r *readers) begin(t step) {
 	r.add(t.from)
 	if vo, broker := brokerOf(t.from); broker && r.mem.barred(t.now, vo, "").Refused() {
@@ -76,7 +75,7 @@ func (r *readers) tellOne(t step, id agents.ID) {
 	t.out.Send(id, agents.Offers{Now: t.now, Refusal: r.mem.barred(t.now, vo, ""), Stamp: r.mem.stamp()})
 }
 
-// over tells them that a drain is over by itself.
+// over tells all readers that a drain has ended by itself.
 func (r *readers) over(t step, m drainOver) {
 	if r.mem.drain.Until == m.until {
 		r.tell(t)

@@ -5,11 +5,11 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// recovery begins lives, and takes back what the site has forgotten on the word of
-// brokers.
+// recovery begins lives, and restores legs that the site has forgotten when their brokers
+// assert them.
 type recovery struct {
 	*memory
-	groups      map[string]int // their numbers
+	groups      map[string]int // index into cfg.Groups, by name
 	requests    *requests
 	participant *participant
 	orders      *orders
@@ -18,10 +18,9 @@ type recovery struct {
 	archive     *archive
 }
 
-// start begins a life: alarms are set again, and the cluster is asked what it
-// keeps. A hold's limit counts afresh; a prepared leg gets a fresh grace, never
-// past its start, so that an outage of the site does not expire all at once.
-// Rows S19, S25, S37, S47.
+// start begins a life: it sets the alarms again and asks the cluster what it keeps. The
+// limits of holds and prepared legs start afresh, though never past the leg's start, so
+// that they do not all expire after an outage of the site. Rows S19, S25, S37, S47.
 func (r *recovery) start(t step, m agents.Started) {
 	r.begin(t.now, m.Nonce)
 	r.requests.begin(m.Nonce)
@@ -57,12 +56,12 @@ func (r *recovery) start(t step, m agents.Started) {
 	}
 }
 
-// reassert takes a broker's assertion of a leg that the site has forgotten,
-// wholly or in part. What the site knows as well, or better, stays as it is; a
-// leg that it knows to be over stays over; one that was never paid for is given
-// up, as a broker may do with any. Anything else is restored only if the site's
-// own proof says so and its journal has lost it; nodes of open legs are asked of
-// the cluster again, which may still keep them. Rows S59, S100 to S104.
+// reassert handles a broker's assertion of a leg that the site has forgotten, wholly or in
+// part. If the site knows as much or more, nothing changes; a leg that it knows to be over
+// stays over. A leg that the broker says was never paid for is given up, as a broker may do
+// with any leg. Anything else is restored only if the site's own proof supports it and the
+// site's journal has lost it. For open legs the cluster is asked again for their nodes,
+// which it may still keep. Rows S59, S100 to S104.
 func (r *recovery) reassert(t step, m agents.Reassert) {
 	id := m.Leg.Leg
 	f := r.life(id.Tx.Broker)
@@ -92,8 +91,8 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 	r.reasserted(t, t.from, id, why)
 }
 
-// abandon gives up a leg that its broker says was never paid for, known or not,
-// and has its nodes released, as Cancel does.
+// abandon gives up a leg that its broker says was never paid for, known or not, and
+// releases its nodes, as Cancel does.
 func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 	id := m.Leg.Leg
 	if l != nil && l.charged {
@@ -113,9 +112,9 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// takeBack restores a leg for which there is a proof: at once where it holds no
-// nodes, or is known and holds them; else when the cluster has them. If the line
-// is full it gets no answer, and will be asserted again.
+// takeBack restores a leg for which there is a proof: at once if it holds no nodes, or is
+// known and holds them already; otherwise when the cluster has the nodes. If the line is
+// full it does not answer, and the broker will assert the leg again.
 func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestored) {
 	id := m.Leg.Leg
 	why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce)
@@ -142,13 +141,12 @@ func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRes
 	}
 }
 
-// paid reports whether a leg that is over in state x may have been paid for.
+// paid reports whether a leg that ended in state x may have been paid for.
 func paid(x bourse.LegState) bool {
 	return x == bourse.Settled || x == bourse.Released || x == bourse.Lost
 }
 
-// unsound says what makes no sense in an assertion: peers are not trusted to make
-// any.
+// unsound says why an assertion makes no sense; no reason: it does. Peers are not trusted.
 func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
 	group, known := r.groups[l.Group]
@@ -173,8 +171,8 @@ func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// restoration is the fact that brings a leg back as it is asserted. Work that
-// ran may begin again: the cluster says when.
+// restoration is the fact that restores a leg as asserted. A running leg is restored as
+// confirmed: the cluster will report that its work runs.
 func (r *recovery) restoration(t step, m agents.Reassert) bourse.LegRestored {
 	a := m.Leg
 	f := bourse.LegRestored{Held: t.now, Proof: a.Proof, Was: bourse.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
@@ -193,7 +191,7 @@ func (r *recovery) restoration(t step, m agents.Reassert) bourse.LegRestored {
 	return f
 }
 
-// ready reports whether to ask the cluster for the nodes of a leg to be restored.
+// ready reports whether the cluster must be asked for the nodes of a leg to be restored.
 func (r *recovery) ready(t step, k *request) bool {
 	if l := r.legs[k.leg.Leg]; l == nil || l.tomb {
 		return true
@@ -202,13 +200,13 @@ func (r *recovery) ready(t step, k *request) bool {
 	return false
 }
 
-// nodes is what the cluster is asked to lock again.
+// nodes is the order to the cluster to lock a leg's nodes again.
 func (r *recovery) nodes(_ bourse.Time, k *request) agents.ClusterHold {
 	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Job: k.leg.Job, User: k.leg.User}
 }
 
-// granted ends the wait for the nodes of a leg to be restored. Without
-// them it is known as lost.
+// granted handles the cluster's answer about the nodes of a leg to be restored. Without
+// nodes the leg becomes a tombstone, and the assertion is refused.
 func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 	if l := r.legs[k.leg.Leg]; l != nil && !l.tomb { // it was restored by another request
 		if l.State.Terminal() {
@@ -227,7 +225,7 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 	r.restore(t, k.from, *k.restored)
 }
 
-// restore records what a leg was, and has the cluster know it too.
+// restore records a leg as it was, and passes on to the cluster what it must know.
 func (r *recovery) restore(t step, to agents.ID, f bourse.LegRestored) {
 	r.record(t, f)
 	l := r.legs[f.Was.Leg]

@@ -5,10 +5,10 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Refuse answers what the runtime does not hand to the site, because the site has
-// failed over it before: as a refusal of the same message would be answered. Row
-// S95. A message whose sender could do nothing with a refusal gets no answer: a
-// Confirm, Cancel or Release is repeated, and the leg runs to its limit.
+// Refuse answers a message that the runtime does not hand to the site because the site
+// failed on it before. The answer is the usual refusal for such a message. Row S95. A
+// message whose sender could do nothing with a refusal gets no answer: a Confirm, Cancel or
+// Release is repeated until the leg reaches its limit.
 func (s *Site) Refuse(now bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
 	if s.foreign(from, m) {
 		return

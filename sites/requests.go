@@ -8,28 +8,28 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// requests are those that need the cluster's state, in line. They are served one
-// at a time in order of arrival, so that each sees what the one before it has
-// locked. At a site of several VOs they take turns, so that a request waits for as many
-// of another VO as of its own at most, and each VO has its part of the line. Whoever put
-// a request there is told when it is first.
+// requests is the line of requests that need the cluster's state. They are served one at
+// a time in order of arrival, so that each sees what the one before it has locked. At a
+// site of several VOs the VOs take turns: a request waits for no more requests of another
+// VO than of its own, and each VO may fill only its part of the line. The client that put
+// a request in line is told when it is first.
 type requests struct {
 	cfg     *Config
 	view    *view
 	retries *retries
 
 	line     []request
-	asked    map[requestName]agents.Message // requests for offers and quotes in line
-	head     int
-	parts    map[string]*part // of the line, by VO of several; "": of nobody in particular
-	question question         // what the cluster is asked for the first in line
-	ref      uint64           // of that question; refs of another life are none of this one
+	asked    map[requestName]agents.Message // the requests for offers and quotes in line
+	head     int                            // index of the first in line
+	parts    map[string]*part               // of the line, by VO; "": requests of no VO
+	question question                       // what the cluster is being asked for the first in line
+	ref      uint64                         // of that question; no two lives share any
 }
 
 // client puts requests in line.
 type client interface {
-	// ready serves a request that is first in line, now that the cluster's state
-	// has come. It reports whether the request needs nodes, and so comes from a
+	// ready serves the request that is first in line, on the cluster's state just
+	// received. It reports whether the request needs nodes; its client must then be a
 	// holder.
 	ready(t step, k *request) bool
 }
@@ -37,16 +37,16 @@ type client interface {
 // holder is a client whose requests need nodes.
 type holder interface {
 	client
-	// nodes is what the cluster is asked to lock for the request.
+	// nodes is the order to the cluster to lock nodes for the request.
 	nodes(now bourse.Time, k *request) agents.ClusterHold
-	// granted takes the cluster's answer.
+	// granted handles the cluster's answer.
 	granted(t step, k *request, m agents.ClusterHeld)
 }
 
-// Those whose requests need nodes.
+// The clients whose requests need nodes.
 var _ = []holder{(*participant)(nil), (*operator)(nil), (*recovery)(nil)}
 
-// question is what the site waits for.
+// question is what the site is waiting for the cluster to answer.
 type question uint8
 
 const (
@@ -56,23 +56,24 @@ const (
 	locks
 )
 
-// request is what waits for the cluster.
+// request is a request in line.
 type request struct {
-	client   client // none of the inventory
+	client   client // nil for the inventory
 	from     agents.ID
 	m        agents.Message
-	leg      *leg                // of a Hold or a Reassert
-	restored *bourse.LegRestored // of a Reassert: what is recorded if the nodes are had
-	turn     uint64              // of its VO; those of one turn are served before all of the next
+	leg      *leg                // of a Hold, a Reassert or a Maintenance
+	restored *bourse.LegRestored // of a Reassert: what to record if the cluster has the nodes
+	turn     uint64              // of its VO; requests of lower turns are served first
 }
 
 // part is what one of several VOs has in line.
 type part struct {
-	waits int    // not 0
+	waits int    // requests in line, at least 1
 	turn  uint64 // of the last one
 }
 
-// voOf is the VO of several that a request is of, "" if none is.
+// voOf is the VO that a request comes from, "" at a site of one VO or if it comes from no
+// broker.
 func voOf(from agents.ID) string {
 	name, broker := brokerOf(from)
 	if vo, _, several := bourse.CutVO(name); broker && several {
@@ -81,11 +82,11 @@ func voOf(from agents.ID) string {
 	return ""
 }
 
-// requestName is by what a request that comes again is found in line.
+// requestName identifies a request, to recognise it when it comes again.
 type requestName struct {
 	from  agents.ID
 	quote bool
-	set   bool // of quotes
+	set   bool // for quotes of a set
 	ref   uint64
 }
 
@@ -99,8 +100,8 @@ func (k request) name() (requestName, bool) {
 	return requestName{}, false
 }
 
-// repeats reports whether a request is the same as one of its name that waits, if
-// any does.
+// repeats reports whether m is the same request as the waiting one of its name, if there is
+// one.
 func repeats(waits, m agents.Message) bool {
 	switch m := m.(type) {
 	case agents.OfferRequest:
@@ -116,8 +117,8 @@ func (q *requests) waiting() int { return len(q.line) - q.head }
 
 func (q *requests) first() *request { return &q.line[q.head] }
 
-// done takes the first out. What waits moves to the front once it is the smaller
-// half, so that a line that is never empty keeps no more than twice what waits.
+// done removes the first request. The rest moves to the front of the slice once it is the
+// smaller half, so that even a line that is never empty takes at most twice its length.
 func (q *requests) done() {
 	if name, named := q.first().name(); named {
 		delete(q.asked, name)
@@ -136,7 +137,7 @@ func (q *requests) done() {
 	}
 }
 
-// each visits what waits; the line must not be changed meanwhile.
+// each ranges over the requests in line, which must not be changed meanwhile.
 func (q *requests) each(yield func(*request) bool) {
 	for i := q.head; i < len(q.line); i++ {
 		if !yield(&q.line[i]) {
@@ -145,7 +146,7 @@ func (q *requests) each(yield func(*request) bool) {
 	}
 }
 
-// asking returns the request that the cluster is asked for nodes for, or nil.
+// asking returns the request for which the cluster is being asked for nodes, or nil.
 func (q *requests) asking() *request {
 	if q.question != nodes {
 		return nil
@@ -153,14 +154,14 @@ func (q *requests) asking() *request {
 	return q.first()
 }
 
-// begin begins a life: no answer to a question of an earlier one is taken.
+// begin begins a life, which ignores answers to an earlier life's questions.
 func (q *requests) begin(nonce uint64) { q.ref = nonce }
 
-// open reports whether the cluster has a question to answer.
+// open reports whether the cluster has yet to answer a question.
 func (q *requests) open() bool { return q.question != nothing }
 
-// full is the refusal for a line that is full, or in which the sender's VO has as much as
-// it may of several; none if there is room.
+// full is the refusal if the line, or the part of it for the sender's VO, is full; no
+// reason: there is room.
 func (q *requests) full(from agents.ID) bourse.Reason {
 	if vo := voOf(from); vo != "" && q.parts[vo] != nil && q.parts[vo].waits >= q.cfg.ofVO(q.cfg.MaxWork) {
 		return bourse.Because(bourse.QueueFull, "%d requests of %s already wait for %s's cluster", q.parts[vo].waits, vo, q.cfg.Name)
@@ -172,8 +173,7 @@ func (q *requests) full(from agents.ID) bourse.Reason {
 		Detail: fmt.Sprintf("%d requests already wait for %s's cluster", q.cfg.MaxWork, q.cfg.Name)}
 }
 
-// restoring reports whether a leg that the site does not know waits in line for its
-// nodes to be had again.
+// restoring reports whether a request to restore a leg's nodes is in line.
 func (q *requests) restoring(id bourse.LegID) bool {
 	for k := range q.each {
 		if k.restored != nil && k.leg.Leg == id {
@@ -183,14 +183,15 @@ func (q *requests) restoring(id bourse.LegID) bool {
 	return false
 }
 
-// repeated reports whether the same request for offers or quotes waits already: it
-// is answered once. Row S116.
+// repeated reports whether the same request for offers or quotes is in line already. It is
+// answered only once. Row S116.
 func (q *requests) repeated(k request) bool {
 	name, named := k.name()
 	return named && repeats(q.asked[name], k.m)
 }
 
-// add puts a request in line. Whoever may be refused asks full first.
+// add puts a request in line. It does not check for room: callers that can be refused call
+// full first.
 func (q *requests) add(t step, k request) {
 	if name, named := k.name(); named {
 		if q.asked == nil {
@@ -204,8 +205,8 @@ func (q *requests) add(t step, k request) {
 	}
 }
 
-// place is where in line a request stands: behind all whose turn is no later. Whoever has
-// none in line has the turn after the one that is served.
+// place is a new request's place in line: behind all whose turn is no later. A VO without
+// requests in line gets the turn after the one being served.
 func (q *requests) place(k *request) int {
 	vo := voOf(k.from)
 	p := q.parts[vo]
@@ -229,10 +230,10 @@ func (q *requests) place(k *request) int {
 	return at
 }
 
-// ask asks the cluster what the first in line needs.
+// ask asks the cluster for what the first request needs.
 func (q *requests) ask(t step) { q.put(t, q.first().needs()) }
 
-// needs is what the cluster is asked first.
+// needs is the first question to the cluster for a request.
 func (k *request) needs() question {
 	if _, ok := k.m.(inventoryDue); ok {
 		return locks
@@ -240,7 +241,7 @@ func (k *request) needs() question {
 	return state
 }
 
-// put puts a new question to the cluster, and sees to it that it is asked again.
+// put asks the cluster a new question, and starts repeating it.
 func (q *requests) put(t step, what question) {
 	q.question = what
 	q.ref++
@@ -248,7 +249,7 @@ func (q *requests) put(t step, what question) {
 	q.retries.renew(t, theQuestion, lastWait)
 }
 
-// say sends the question that is open.
+// say sends the open question.
 func (q *requests) say(t step) {
 	switch q.question {
 	case state:
@@ -261,7 +262,7 @@ func (q *requests) say(t step) {
 	}
 }
 
-// next goes on to the next in line.
+// next goes on to the next request in line.
 func (q *requests) next(t step) {
 	q.done()
 	q.question = nothing
@@ -270,17 +271,17 @@ func (q *requests) next(t step) {
 	}
 }
 
-// snapshot takes the state that was asked for.
+// snapshot takes the cluster's state that was asked for.
 func (q *requests) snapshot(t step, m agents.Snapshot) {
 	if q.question != state || m.Ref != q.ref || !q.view.follows(m) {
-		return // an answer that came twice, or too late
+		return // it came twice or too late
 	}
 	q.view.update(m)
 	q.serve(t)
 }
 
-// serve answers requests from the state just received. What only reads goes on
-// with the same state; a hold changes it, so what follows it asks again.
+// serve answers requests from the state just received. Requests that only read share that
+// state; a hold changes it, so the request after it asks again.
 func (q *requests) serve(t step) {
 	for q.waiting() > 0 {
 		k := q.first()
@@ -290,15 +291,15 @@ func (q *requests) serve(t step) {
 		}
 		if k.client.ready(t, k) {
 			q.put(t, nodes)
-			return // the cluster's answer goes on
+			return // goes on with the cluster's answer
 		}
 		q.done()
 	}
 	q.question = nothing
 }
 
-// held hands the cluster's answer about nodes to the request that asked for them;
-// false if none did.
+// held hands the cluster's answer about nodes to the request that asked for them. It
+// reports false if none did.
 func (q *requests) held(t step, m agents.ClusterHeld) bool {
 	k := q.asking()
 	if k == nil || k.leg.Leg != m.Leg {
@@ -309,5 +310,5 @@ func (q *requests) held(t step, m agents.ClusterHeld) bool {
 	return true
 }
 
-// looking reports whether the cluster is asked what it keeps, by that question.
+// looking reports whether ref is the open question for the cluster's inventory.
 func (q *requests) looking(ref uint64) bool { return q.question == locks && ref == q.ref }

@@ -5,26 +5,25 @@ import (
 	"github.com/bourse-grid/bourse/agents/retry"
 )
 
-// What the site says again until it is answered: to the broker of a leg, or to
-// its cluster. Whether it is still owed follows from the state; retry keeps the
-// times.
+// What the site repeats to a leg's broker, or to its cluster, until it is answered. The state
+// says whether an answer is still missing; package retry keeps the times.
 
-// owed names it.
+// owed names something to repeat.
 type owed struct {
 	what word
-	leg  bourse.LegID // none for what the cluster is told
+	leg  bourse.LegID // zero for messages to the cluster
 }
 
-// word is what is said again.
+// word is what is repeated.
 type word uint8
 
 const (
 	theInquiry  word = iota // for the decision on a leg in doubt
-	theNotice               // what became of a leg
-	theShift                // where a leg lies
-	theOffer                // of a shift
-	theQuestion             // that the first request in line waits for
-	theOrders               // that the cluster has not acknowledged
+	theNotice               // the outcome of a leg
+	theShift                // where a leg lies now
+	theOffer                // to shift a leg
+	theQuestion             // to the cluster, for the first request in line
+	theOrders               // to the cluster, that it has not acknowledged
 )
 
 // Kind names the alarm.
@@ -32,27 +31,27 @@ func (k owed) Kind() string {
 	return [...]string{"InquireDue", "NoticeDue", "ShiftDue", "OfferDue", "QuestionDue", "OrdersDue"}[k.what]
 }
 
-// Waits between two tries to be heard: the first, the longest that it doubles to
-// and, where nobody waits for it, a minute.
+// How long to wait before repeating: the first wait, the longest that it doubles to, and the
+// longest where nobody waits for the answer.
 const (
 	firstWait = 500 * bourse.Millisecond
 	lastWait  = 5 * bourse.Second
 	slowWait  = bourse.Minute
 )
 
-// retries is what is said again, and when. The component that began it says
-// whether it is still owed.
+// retries holds what is repeated, and when. The component that began it knows whether an
+// answer is still missing.
 type retries struct {
 	list     retry.List[owed]
-	lossless bool // nothing is said again; what has a time of its own still ends
+	lossless bool // nothing is repeated; what has a time of its own still ends
 }
 
-// begin has something said again.
+// begin starts repeating something.
 func (r *retries) begin(t step, what word, leg bourse.LegID, last bourse.Duration) {
 	r.schedule(t, what, leg, retry.Schedule{First: firstWait, Last: last})
 }
 
-// schedule has something said again by a schedule of its own.
+// schedule starts repeating something on a schedule of its own.
 func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule) {
 	if r.lossless && x.Until == 0 {
 		return
@@ -60,8 +59,8 @@ func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule
 	r.list.Begin(t.now, owed{what, leg}, x, t.out)
 }
 
-// renew has something said again in place of what was said before. However often
-// that happens, one alarm is on its way.
+// renew starts repeating something in place of its predecessor. However often that happens,
+// only one alarm is pending.
 func (r *retries) renew(t step, what word, last bourse.Duration) {
 	if r.owes(what) {
 		r.list.Renew(owed{what: what})
@@ -70,15 +69,15 @@ func (r *retries) renew(t step, what word, last bourse.Duration) {
 	r.begin(t, what, bourse.LegID{}, last)
 }
 
-// owes reports whether something that is of no leg is said again.
+// owes reports whether something that concerns no leg is being repeated.
 func (r *retries) owes(what word) bool { return r.list.Owes(owed{what: what}) }
 
-// due takes an alarm, and says what comes of it.
+// due handles an alarm, and says what must follow.
 func (r *retries) due(t step, d retry.Due[owed], owes bool) retry.Outcome {
 	return r.list.Due(t.now, d, owes, t.out)
 }
 
-// again takes the alarm.
+// again handles the alarm, and repeats what is still unanswered.
 func (s *Site) again(t step, d retry.Due[owed]) {
 	k := d.Subject
 	switch s.retries.due(t, d, s.owes(t.now, k)) {
@@ -91,7 +90,7 @@ func (s *Site) again(t step, d retry.Due[owed]) {
 	}
 }
 
-// owes reports whether something is still to be answered.
+// owes reports whether something is still unanswered.
 func (s *Site) owes(now bourse.Time, k owed) bool {
 	switch k.what {
 	case theQuestion:
@@ -114,7 +113,7 @@ func (s *Site) owes(now bourse.Time, k owed) bool {
 	return l.open(now)
 }
 
-// sayAgain says it. Rows S32, S55, S82, S89.
+// sayAgain repeats something. Rows S32, S55, S82, S89.
 func (s *Site) sayAgain(t step, k owed) {
 	l := s.legs[k.leg]
 	switch k.what {

@@ -1,13 +1,12 @@
 // Package sites is one cluster's side of the grid: the site agent, which offers
-// what is free, quotes, and carries the legs of windows. The cluster behind it is
-// another agent, of package cluster.
+// free nodes, quotes prices, and carries the legs of windows. The cluster behind it
+// is another agent, in package cluster.
 //
-// The site follows the steps and states of the co-allocation protocol, row by
-// row as docs/TRANSACTION.md has them. It owns its legs and its ledger, knows
-// no clock and no network, and reaches its cluster by messages only, so that a
-// real resource manager can take the simulated one's place. What it must not
-// forget follows from the facts it records; a restart replays them. Prices
-// follow Singh, Kesselman and Deelman, section 2.
+// The site implements the participant's rows of docs/TRANSACTION.md. It owns its
+// legs and its ledger, knows no clock and no network, and reaches its cluster only
+// by messages, so that a real resource manager can replace the simulated one. All
+// that it must not forget follows from the facts it records; a restart replays
+// them. Prices follow Singh, Kesselman and Deelman, section 2.
 package sites
 
 import (
@@ -22,93 +21,90 @@ type Config struct {
 	Name    string
 	Cluster agents.ID // the peer that runs the nodes
 	Groups  []bourse.Group
-	Pricing pricing.Scheme  // adaptive prices carry the harm to those who wait
+	Pricing pricing.Scheme  // adaptive prices include the harm to waiting local jobs
 	Limits  pricing.Limits  // on reservations
 	VOShare int             // thousandths of the node-time over Span that legs may hold; 1000: no limit
-	Span    bourse.Duration // the span that VOShare counts
-	// VOShares is the same for the legs of single VOs, at a site of several by their
-	// names, which stands for all brokers of each, else by the names of their
-	// brokers; one that is not there has no limit of its own.
+	Span    bourse.Duration // the time over which VOShare is counted
+	// VOShares limits the legs of single VOs in the same way. At a site of several
+	// VOs the keys are VO names, each for all brokers of that VO; otherwise they are
+	// broker names. A VO without an entry has no limit of its own.
 	VOShares map[string]int
 	Hold     bourse.Duration // the longest a hold may last
 	InDoubt  bourse.Duration // the longest a prepared leg may stay in doubt
-	MaxWork  int             // requests that may wait for the cluster; more are refused
+	MaxWork  int             // how many requests may wait for the cluster; more are refused
 
-	// Lead is how far ahead windows start at least: 0 where messages take no
-	// time. Otherwise a Hold that starts within two seconds is refused, and
+	// Lead is the least time between now and a window's start: 0 where messages take
+	// no time. Otherwise a Hold that starts within two seconds is refused, and
 	// holds and doubts end before the start.
 	Lead bourse.Duration
-	// Lossless says that messages arrive in the instant in which they are sent, each
-	// once, as in a simulation of virtual time. Nothing is said again then, and no hold
-	// or doubt has an alarm: none outlasts its instant.
+	// Lossless says that every message arrives exactly once, in the instant in which
+	// it is sent, as in a simulation in virtual time. Nothing is then sent again, and
+	// holds and doubts need no alarm: none outlasts its instant.
 	Lossless bool
-	// Cap is how many node-milliseconds a broker may hold unconfirmed; 0: any.
+	// Cap is how many node-milliseconds a broker may hold unconfirmed; 0: no limit.
 	// A lone hold is always allowed.
 	Cap int64
-	// Cancellation says what a leg brings back that its user gives up; the zero
-	// one is bourse.HalfTime.
+	// Cancellation says what is refunded for a leg that its user gives up. The zero
+	// value stands for bourse.HalfTime.
 	Cancellation bourse.Cancellation
-	// FallsAtOnce has that refund fall from the hold on, so that it is never
-	// full. That is the zero Cancellation, which here stands for HalfTime.
+	// FallsAtOnce makes that refund fall from the hold on, so that it is never full.
+	// The zero Cancellation would say that, but stands for HalfTime here.
 	FallsAtOnce bool
-	// ScheduleOnly has the site refund by that schedule even if a broker asks for
-	// all of the price because the window has broken at another site: a site
-	// cannot see whether that is so. By default it takes the word of its VOs;
-	// what each was given back stands in its account.
+	// ScheduleOnly makes the site refund by that schedule even when a broker asks for
+	// the whole price because the window broke at another site; a site cannot check
+	// that. By default it trusts its VOs, and their accounts show what each got back.
 	ScheduleOnly bool
-	// Penalty is what the site adds to the refund of a confirmed leg that it
-	// loses, in thousandths of its price.
+	// Penalty is what the site adds to the refund for a confirmed leg that it
+	// loses, in thousandths of the leg's price.
 	Penalty int
-	// Urgency is what a share of time-shared nodes costs on top of its base
-	// price, in thousandths of that, if the work needs all of a node to end in
-	// time; less, in proportion, if it needs less.
+	// Urgency is the surcharge on a share of time-shared nodes, in thousandths of the
+	// base price, for work that needs all of a node to end in time. Work that needs
+	// less pays in proportion.
 	Urgency int
-	// Promises, where its cluster makes any, say what freedom to move a leg is
-	// worth and what outsiders learn; nil: a site of queues.
+	// Promises says what the freedom to move a leg is worth and what outsiders learn,
+	// for a cluster that makes promises; nil: a site of queues.
 	Promises *Promises
-	// MaxKept bounds the legs that the site remembers, open or over; 0: MaxKept.
-	// At the bound new holds are refused, and a new tombstone takes the place of
-	// the oldest. One broker's legs may take half of it.
+	// MaxKept bounds how many legs, open or over, the site remembers; 0: the constant
+	// MaxKept. At the bound new holds are refused, and a new tombstone replaces the
+	// oldest. One broker's legs may take half of it.
 	MaxKept int
-	// Key is what the site proves its answers with, to know them again when its
-	// broker asserts what it has forgotten; nil: it proves nothing and restores
-	// nothing. It must outlive the journal.
+	// Key proves the site's answers, so that the site recognises them when a broker
+	// asserts legs that the site has forgotten; nil: it proves and restores nothing.
+	// The key must outlive the journal.
 	Key agents.Key
-	// Meeting is host:port of the site's rendezvous, which its Key has tokens for;
+	// Meeting is the host:port of the site's rendezvous, for which Key makes tokens;
 	// "": it has none.
 	Meeting string
 }
 
-// ofVO is what one of several VOs may take of a bound that is all of theirs together: as
-// much as any other, and half at most.
+// ofVO is one VO's part of a bound that all VOs share: an equal part, and at most half.
 func (c *Config) ofVO(bound int) int { return max(1, bound/max(2, len(c.VOShares))) }
 
-// MaxKept is how many legs a site remembers unless its Config says otherwise.
+// MaxKept is how many legs a site remembers if its Config does not say.
 const MaxKept = 1_000_000
 
-// Site is the agent that looks after one cluster: what it remembers, and
-// components that each own a part of what is to be done about it. It hands them the
-// messages, and shows what there is to see.
+// Site is the agent that looks after one cluster. It consists of its memory and of
+// components, to which it hands the messages. It is not safe for concurrent use.
 type Site struct {
 	*memory
-	participant participant // carries legs along the table
-	requests    requests    // those that wait for the cluster
-	orders      orders      // to the cluster, until it has done them
-	notices     notices     // to brokers, until they have noted them
+	participant participant // moves legs through the transaction table
+	requests    requests    // waiting for the cluster
+	orders      orders      // to the cluster, until it has carried them out
+	notices     notices     // to brokers, until they acknowledge them
 	offers      offers      // what is free, and what it costs
-	limits      limits      // what legs may hold
-	negotiation negotiation // with owners of legs that are in the way
-	operator    operator    // what the operator wishes
-	inventory   inventory   // the legs against what the cluster keeps
-	recovery    recovery    // what this life, or this site, has forgotten
+	limits      limits      // how much legs may hold
+	negotiation negotiation // with the owners of legs that are in the way
+	operator    operator    // the operator's commands
+	inventory   inventory   // compares the legs with what the cluster keeps
+	recovery    recovery    // restarts, and legs that the site has forgotten
 	archive     archive     // legs that are over
 	outputs     outputs     // what the work of legs has printed
-	retries     retries     // what is said again
-	readers     readers     // who is told how the site stands
+	retries     retries     // what is sent again
+	readers     readers     // brokers that are told the site's status
 	stray       uint64      // messages that made no sense
 }
 
-// New returns a site. The groups are those of its cluster, in the same order.
+// New returns a site. cfg.Groups must be its cluster's groups, in the same order.
 func New(cfg Config) *Site {
 	if cfg.FallsAtOnce {
 		cfg.Cancellation.Full = 0
@@ -144,7 +140,7 @@ func New(cfg Config) *Site {
 	return s
 }
 
-// step is one message in hand.
+// step is the message being handled.
 type step struct {
 	now  bourse.Time
 	from agents.ID
@@ -152,11 +148,11 @@ type step struct {
 	out  *agents.Outbox
 }
 
-// reply sends m to whoever the message in hand came from.
+// reply sends m to the sender of the message being handled.
 func (t step) reply(m agents.Message) { t.out.Send(t.from, m) }
 
-// Step hands the site one message. One that makes no sense, or was not its
-// sender's to send, is counted and changes nothing.
+// Step hands the site one message. A message that makes no sense, or that its sender
+// may not send, changes nothing and is counted; see Stray.
 func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	t := step{now, from, m, out}
 	if s.foreign(from, m) {
@@ -194,16 +190,15 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	}
 }
 
-// Stray is how many messages have come that made no sense, or were not their
-// sender's to send.
+// Stray counts the messages that made no sense or that their sender may not send.
 func (s *Site) Stray() uint64 { return s.stray }
 
-// Early is how often the cluster has said that a leg's work runs, or is over,
-// before its window began.
+// Early counts the cluster's reports that a leg's work was running, or over, before
+// its window began: a sign that two clocks disagree.
 func (s *Site) Early() uint64 { return s.participant.earlyWords() }
 
-// own takes what the site's cluster tells it, and its own alarms; false if the
-// message is neither.
+// own handles messages from the site's cluster and the site's own alarms. It reports
+// false for any other message.
 func (s *Site) own(t step) bool {
 	switch m := t.m.(type) {
 	case agents.Snapshot:
@@ -234,14 +229,14 @@ func (s *Site) own(t step) bool {
 	return true
 }
 
-// The alarms other than those of retries. Each carries what it is for, and is
-// ignored once that has passed.
+// The alarms other than those of retries. Each says what it was set for, and is
+// ignored once the site has moved on from that.
 type (
 	// limitReached ends a hold or a doubt.
 	limitReached struct{ leg bourse.LegID }
 	// inventoryDue compares the legs with what the cluster keeps.
 	inventoryDue struct{}
-	// forgetDue forgets legs long over.
+	// forgetDue forgets legs that ended long ago.
 	forgetDue struct{}
 )
 

@@ -9,23 +9,21 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// Promises are what a site makes of a cluster that promises nodes within windows
-// (Netto, Bubendorfer and Buyya 2007): what freedom to move a leg is worth, and
-// what outsiders learn of the timeline. Rows S80 to S84.
+// Promises configures a site whose cluster promises nodes within windows (Netto,
+// Bubendorfer and Buyya 2007): what the freedom to move a leg is worth, and what outsiders
+// learn of the timeline. Rows S80 to S84.
 type Promises struct {
-	Schedule sla.Options // as the cluster's, to price and to try what is asked
-	Shares   pricing.Flexibility
-	Disclose sla.Disclosure
-	// Ask is how far, over its length and in thousandths, the owner of one confirmed
-	// leg is asked to have it shifted where that would let a leg in that was refused;
-	// 0: nobody is asked.
+	Schedule sla.Options         // the cluster's, for pricing and for trying a leg
+	Shares   pricing.Flexibility // discounts and surcharges for freedom
+	Disclose sla.Disclosure      // what outsiders learn
+	// Ask is how far one confirmed leg may be shifted, in thousandths of its length, to
+	// make room for a leg that was refused, if its owner agrees; 0: nobody is asked.
 	Ask int
 }
 
-// schedule is what the site has last seen of a group's promises; promised is
-// false where the group makes none. It is made when it is first needed, and then
-// advanced to now: as long as the cluster's version is the same nothing else has
-// changed.
+// schedule is the site's copy of a group's promises as last seen, advanced to now;
+// promised is false if the group makes none. It is made when first needed. While the
+// cluster's version stays the same nothing else changes.
 func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
 	i, known := o.groups[group]
 	v := o.view
@@ -47,10 +45,9 @@ func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promi
 	return v.schedules[i], true
 }
 
-// shown is what of a group outsiders see. Admissible is what those promises leave
-// free that cannot move: a leg there has a chance, and a trial prices it. Clear
-// is what is free as things stand. A site that discloses nothing shows how many
-// nodes it has, and no more.
+// shown is what outsiders see of a group. Admissible is what the promises that cannot move
+// leave free: a leg there has a chance, and trying it gives its price. Clear is what is
+// free as things stand. A site that discloses nothing only shows how many nodes it has.
 func (o *offers) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissible, clear bourse.Profile) {
 	if !o.cfg.Promises.Disclose.Slots() {
 		return bourse.NewProfile(now, g.Nodes), bourse.NewProfile(now, 0)
@@ -58,9 +55,9 @@ func (o *offers) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admiss
 	return p.Firm(), p.Free()
 }
 
-// quotePromise prices a leg that leaves no choice, or says why it cannot be had.
-// A site that discloses nothing, or asks owners to make room, names the price
-// alone: a Hold will tell whether there is room.
+// quotePromise prices a leg without freedom, or says why it cannot be had. A site that
+// discloses nothing, or asks owners to make room, names only the price; the Hold will tell
+// whether there is room.
 func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule, ahead []bourse.Leg) bourse.Quote {
 	if r := o.limits.allowed(now, vo, user, group, l, old, o.limits.reservedOf(l.Group, old), ahead...); r.Refused() {
 		return bourse.Quote{Refusal: r}
@@ -73,11 +70,11 @@ func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bou
 	return bourse.Quote{Fare: o.fareOf(group, l, bourse.Flex{}, now)}
 }
 
-// newcomer is the identity of a promise that is tried, and not made.
+// newcomer is the identity of a promise that is only tried.
 const newcomer = 1 << 62
 
-// priceOfPromise prices what a Hold asks for. It does not look for room: that is
-// the cluster's, which moves others aside if it can.
+// priceOfPromise prices what a Hold asks for. It does not check for room: the cluster does
+// that, and moves others aside if it can.
 func (o *offers) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 	group := o.groups[l.What.Group]
 	if l.What.Start < now {
@@ -96,10 +93,10 @@ func (o *offers) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote 
 	return bourse.Quote{Fare: f}
 }
 
-// amended is the fare of a leg that takes the place of another one, whose price
-// comes back. A window that contains the old one costs its own price. A user who
-// narrows or moves it also pays the discount that is no longer earned, and a
-// surcharge; no schedule gives those back.
+// amended is the fare of a leg that replaces another one, whose price is refunded. after is
+// the new leg's fare by itself, which is all it costs if its window contains the old one.
+// A user who narrows or moves the window also pays the discount no longer earned, and a
+// surcharge. Neither is ever refunded.
 func (o *offers) amended(group int, l, old *leg, after bourse.Fare) bourse.Fare {
 	same := old.What.Group == l.What.Group && old.What.Nodes == l.What.Nodes && old.What.Duration() == l.What.Duration()
 	opens, closes := agreed(l)
@@ -112,7 +109,7 @@ func (o *offers) amended(group int, l, old *leg, after bourse.Fare) bourse.Fare 
 	return bourse.Fare{Base: old.Fare.Base.Plus(max(0, after.Base-before)), Additive: old.Fare.Additive.Plus(surcharge)}
 }
 
-// agreed is the window that a leg may lie in.
+// agreed is the window within which a leg may lie.
 func agreed(l *leg) (opens, closes bourse.Time) {
 	if l.Flex.Due > 0 {
 		return l.Flex.Ready, l.Flex.Due
@@ -120,9 +117,8 @@ func agreed(l *leg) (opens, closes bourse.Time) {
 	return l.What.Start, l.What.End
 }
 
-// fareOf is C = base x R x Te x (1 - delta(phi)): the longer the window, the
-// cheaper, up to a window twice as long as the leg. It is rounded node by node
-// as every other price is.
+// fareOf is C = base x R x Te x (1 - delta(phi)): the longer the window, the cheaper, up to
+// a window twice as long as the leg. Like every price it is rounded for each node.
 func (o *offers) fareOf(group int, l bourse.Leg, w bourse.Flex, now bourse.Time) bourse.Fare {
 	base := bourse.Cost(o.cfg.Groups[group].Price, l.Duration()).Times(l.Nodes)
 	if w.Movable(l) {
@@ -132,7 +128,7 @@ func (o *offers) fareOf(group int, l bourse.Leg, w bourse.Flex, now bourse.Time)
 	return bourse.Fare{Base: base}
 }
 
-// disclosed is what a broker hears of the cluster's reason.
+// disclosed is what a broker is told of the cluster's reason.
 func (o *offers) disclosed(r bourse.Reason) bourse.Reason {
 	if o.cfg.Promises == nil {
 		return r
@@ -140,8 +136,8 @@ func (o *offers) disclosed(r bourse.Reason) bourse.Reason {
 	return o.cfg.Promises.Disclose.Tell(r)
 }
 
-// places prices the alternatives of a leg that was refused. They cannot be moved,
-// so they earn no discount.
+// places prices the alternatives for a refused leg, without a discount, as they cannot be
+// moved.
 func (o *offers) places(l *leg, starts []bourse.Time) []bourse.Place {
 	group, known := o.groups[l.What.Group]
 	if !known || len(starts) == 0 {

@@ -7,37 +7,37 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Status is what a site's operator sees: a copy that shares nothing.
+// Status is what a site's operator sees. It shares nothing with the site.
 type Status struct {
 	Name string      `json:"name"`
 	Now  bourse.Time `json:"now"`
 
 	Drained     *bourse.SiteDrained     `json:"drained,omitempty"` // while it drains
 	Closed      []bourse.SiteClosed     `json:"closed"`
-	Maintenance []bourse.MaintenanceSet `json:"maintenance"` // that is not over
+	Maintenance []bourse.MaintenanceSet `json:"maintenance"` // not yet over
 
 	Open     int                 `json:"open"` // legs that hold nodes
 	Legs     []OpenLeg           `json:"legs"` // the first of them, in order of their holds
 	Kept     int                 `json:"kept"` // legs remembered, open or over
 	Waiting  int                 `json:"waiting"`
-	Stray    uint64              `json:"stray"`    // messages that made no sense, or were not their sender's to send
-	Early    uint64              `json:"early"`    // words of the cluster about work whose time has not come
+	Stray    uint64              `json:"stray"`    // messages that made no sense, or that their sender may not send
+	Early    uint64              `json:"early"`    // the cluster's reports about work before its window
 	Accounts []bourse.Account    `json:"accounts"` // in order of name
-	Groups   []agents.GroupOffer `json:"groups"`   // as the site last saw its cluster; none before it has
-	Shares   []VOShare           `json:"shares"`   // that are set: of all VOs, then in order of name
-	Span     bourse.Duration     `json:"span"`     // what they are shares of
+	Groups   []agents.GroupOffer `json:"groups"`   // as the site last saw its cluster; none before that
+	Shares   []VOShare           `json:"shares"`   // as configured: of all VOs, then in order of name
+	Span     bourse.Duration     `json:"span"`     // the time over which shares are counted
 }
 
-// VOShare is how much of the node-time over the span from now a VO may hold, and holds, in
-// thousandths of the site's.
+// VOShare is how much of the site's node-time over the span from now a VO may hold, and
+// holds, in thousandths.
 type VOShare struct {
 	VO    string `json:"vo"` // or a broker; "": all
 	Share int    `json:"share"`
 	Held  int    `json:"held"`
 }
 
-// Status shows the site at an instant, with so many legs at most and what is
-// free until the horizon. It costs a copy of what it shows.
+// Status shows the site at an instant, with at most most legs and what is free until the
+// horizon. It copies what it shows.
 func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status {
 	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: s.open.count(),
 		Kept: len(s.kept), Waiting: s.requests.waiting(), Stray: s.stray, Early: s.Early(), Accounts: s.accounts.list(),
@@ -63,8 +63,8 @@ func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status
 	return a
 }
 
-// Page shows up to most of the legs that hold nodes, in order of their holds,
-// without the first skip of them; more says that there are others after them.
+// Page shows up to most of the legs that hold nodes, in order of their holds, leaving out
+// the first skip; more says that others follow.
 func (s *Site) Page(skip, most int) (list []OpenLeg, more bool) {
 	for l := range s.open.each {
 		switch {
@@ -85,8 +85,8 @@ func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
 // Name is the site's name.
 func (s *Site) Name() string { return s.cfg.Name }
 
-// OpenLegs shows the legs that hold nodes, in order of their holds, for reports
-// and checks.
+// OpenLegs returns the legs that hold nodes, in order of their holds, for reports and
+// checks.
 func (s *Site) OpenLegs() []OpenLeg {
 	list := make([]OpenLeg, 0, s.open.count())
 	for l := range s.open.each {
@@ -109,5 +109,5 @@ type OpenLeg struct {
 	What   bourse.Leg      `json:"what"`
 	State  bourse.LegState `json:"state"`
 	Fare   bourse.Fare     `json:"fare"`
-	Limit  bourse.Time     `json:"limit,omitempty"` // held or prepared: when that ends
+	Limit  bourse.Time     `json:"limit,omitempty"` // while held or prepared: when that ends
 }

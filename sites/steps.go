@@ -5,8 +5,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The acts of the table: what a site does, and what it answers. Facts come
-// first, replies after them, so that their stamps count the facts.
+// The acts of the table: what a site does and answers. Each records its facts before
+// it replies, so that the reply's stamp counts them.
 
 // move brings a leg to a state.
 func (p *participant) move(t step, l *leg, to bourse.LegState) { p.moveWhy(t, l, to, bourse.Reason{}) }
@@ -29,8 +29,7 @@ func toPrepared(p *participant, l *leg, t step) {
 	t.reply(agents.Prepared{Leg: l.Leg, Stamp: p.stamp()})
 }
 
-// toConfirmed makes the leg an advance reservation, and gives up the one that
-// it replaces.
+// toConfirmed makes the leg an advance reservation, and releases the one it replaces.
 func toConfirmed(p *participant, l *leg, t step) {
 	f, old := l.LegMoved, p.legs[l.Replaces]
 	f.State = bourse.Confirmed
@@ -55,9 +54,9 @@ func toConfirmed(p *participant, l *leg, t step) {
 }
 
 // swapped is the refund for a leg that is replaced: what the schedule says or, if
-// that is more, as much of the old price as the new leg costs. What goes beyond
-// the schedule is kept with the new leg, and is not refunded if that is given up:
-// a move is never a cheaper way to cancel. Rows S43, S121.
+// that is more, as much of the old price as the new leg costs. Whatever exceeds the
+// schedule is noted with the new leg as kept, and is not refunded if that leg is given
+// up: otherwise a move would be a cheaper way to cancel. Rows S43, S121.
 func (p *participant) swapped(now bourse.Time, old, l *leg) (refund, kept bourse.Credits) {
 	schedule := p.refund(now, old)
 	refund = max(schedule, min(old.Fare.Total(), l.Fare.Total()))
@@ -77,9 +76,9 @@ func toCancelled(p *participant, l *leg, t step) {
 	p.skip(t)
 }
 
-// toReleased gives a confirmed leg up, for a refund: what the schedule says or,
-// where its window has broken elsewhere, all of the price. A site cannot see what
-// happened elsewhere: it takes its broker's word, unless its operator does not.
+// toReleased gives up a confirmed leg for a refund: what the schedule says or, if its
+// window has broken elsewhere, the whole price. A site cannot check what happened
+// elsewhere, so it takes its broker's word unless it is configured ScheduleOnly.
 func toReleased(p *participant, l *leg, t step) {
 	f := l.LegMoved
 	f.State, f.Refund = bourse.Released, p.refund(t.now, l)
@@ -92,7 +91,7 @@ func toReleased(p *participant, l *leg, t step) {
 	releasedAgain(p, l, t)
 }
 
-// refund is what giving a leg up now brings back.
+// refund is what is refunded for a leg given up now.
 func (p *participant) refund(now bourse.Time, l *leg) bourse.Credits {
 	return min(p.cfg.Cancellation.Refund(l.Fare, l.heldAt, l.What.Start, now), l.Fare.Total()-l.Kept)
 }
@@ -138,16 +137,16 @@ func toSettled(p *participant, l *leg, t step) {
 	p.notices.notify(t, l)
 }
 
-// endedEarly gives up a leg whose work the cluster says is over before its window
-// has begun. Row S106.
+// endedEarly gives up a leg whose work, the cluster says, ended before its window
+// began. Row S106.
 func endedEarly(p *participant, l *leg, t step) {
 	p.toLost(t, l, refused(bourse.Early, "the cluster of %s ended its work %s before its start: one of the two clocks is wrong",
 		p.cfg.Name, l.What.Start.Sub(t.now).Words()).Refusal)
 }
 
-// toLost gives up a leg that the cluster has no nodes for any more. Where it
-// was paid for, all is refunded, and the site's penalty added. Its operator's wish is
-// the reason, else what the cluster says.
+// toLost gives up a leg for which the cluster no longer has nodes. If the leg was paid
+// for, the whole price is refunded and the site's penalty added. The reason is the
+// operator's if the operator took the nodes, otherwise the cluster's.
 func toLost(p *participant, l *leg, t step) {
 	why := p.operator.takenBy(l)
 	if !why.Refused() {
@@ -170,9 +169,9 @@ func (p *participant) toLost(t step, l *leg, why bourse.Reason) {
 	p.notices.notify(t, l)
 }
 
-// The answers to steps that were answered before. They say the same as the first
-// time, as long as it is true. Their stamp is new: by the old one the broker
-// would take them for outdated.
+// The answers to steps that were answered before. They repeat the first answer as
+// long as it is true, under a new stamp: with the old one the broker would take them
+// for outdated.
 
 func heldAgain(p *participant, l *leg, t step) {
 	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: p.stamp(), Proof: p.proof(l)}
@@ -200,8 +199,8 @@ func confirmedAgain(p *participant, l *leg, t step) {
 	t.reply(a)
 }
 
-// confirmedOnce answers Confirm of a lost leg: what was confirmed before it was
-// lost stays so, and the notice of its loss goes on beside.
+// confirmedOnce answers Confirm for a lost leg. If the leg was confirmed before it was
+// lost the answer is still Confirmed; the notice of its loss is sent separately.
 func confirmedOnce(p *participant, l *leg, t step) {
 	if l.charged {
 		confirmedAgain(p, l, t)
@@ -218,20 +217,20 @@ func releasedAgain(p *participant, l *leg, t step) {
 	t.reply(agents.Released{Leg: l.Leg, Refund: l.Refund, Stamp: p.stamp(), Proof: p.proof(l)})
 }
 
-// lostAgain answers Release of a leg that was lost by the notice of its loss:
-// Released would leave out the penalty.
+// lostAgain answers Release for a lost leg with the notice of its loss: Released would
+// leave out the penalty.
 func lostAgain(p *participant, l *leg, t step) { t.reply(p.notices.notice(l)) }
 
-// withdrawn answers a Hold of a leg that is over, or never was to be.
+// withdrawn refuses a Hold for a leg that is over, or was cancelled before it was held.
 func withdrawn(p *participant, l *leg, t step) {
 	p.refusal(t, l.Leg, onHold, l.Fare, bourse.Reason{Code: bourse.Withdrawn,
 		Detail: "leg " + l.Leg.String() + " is " + l.State.String()}, l.Leg.Tx.Incarnation)
 }
 
-// over answers Prepare or Confirm of a leg that has gone.
+// over refuses Prepare or Confirm for a leg that is over.
 func over(p *participant, l *leg, t step) { p.not(t, l, bourse.Expired) }
 
-// badState answers a step that the leg's state does not allow.
+// badState refuses a step that the leg's state does not allow.
 func badState(p *participant, l *leg, t step) { p.not(t, l, bourse.BadState) }
 
 func (p *participant) not(t step, l *leg, code bourse.Code) {

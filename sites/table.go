@@ -5,8 +5,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// event is what can happen to a leg: a step of its broker, a word of the
-// cluster, or its limit.
+// event is what can happen to a leg: a step by its broker, a report from the cluster,
+// or the end of its limit.
 type event uint8
 
 const (
@@ -21,15 +21,15 @@ const (
 	onLost
 )
 
-// names are the kinds of the messages that events come by: steps of a broker, then
-// words of the cluster.
+// names are the kinds of the messages that bring events: a broker's steps, then the
+// cluster's reports.
 var names = [...]string{
 	onHold: agents.Hold{}.Kind(), onPrepare: agents.Prepare{}.Kind(), onConfirm: agents.Confirm{}.Kind(),
 	onCancel: agents.Cancel{}.Kind(), onRelease: agents.Release{}.Kind(),
 	onStarted: agents.ClusterStarted{}.Kind(), onEnded: agents.ClusterEnded{}.Kind(), onLost: agents.ClusterLost{}.Kind(),
 }
 
-// events is names the other way round.
+// events is the inverse of names.
 var events = func() map[string]event {
 	m := map[string]event{}
 	for e, kind := range names {
@@ -40,7 +40,8 @@ var events = func() map[string]event {
 	return m
 }()
 
-// decider is the incarnation whose decision a step carries, or that asks for it.
+// decider is the incarnation whose decision a step carries or, if it carries none, the
+// one that sent it.
 func decider(m agents.OfLeg) uint32 {
 	if d, ok := m.(agents.Decision); ok {
 		return d.Decider()
@@ -48,16 +49,15 @@ func decider(m agents.OfLeg) uint32 {
 	return m.LegID().Tx.Incarnation
 }
 
-// act is what a participant does about an event.
+// act is what a participant does in response to an event.
 type act func(p *participant, l *leg, t step)
 
-// states are the acts for one event, by the state in which it finds the leg.
+// states are the acts for one event, by the leg's state.
 type states [bourse.Lost + 1]act
 
-// table is the transaction as docs/TRANSACTION.md has it: what comes of each
-// event in each state of a leg. Where there is no act, nothing is changed and
-// nothing answered. A leg that the site does not know is not for the table; see
-// of.
+// table is the transaction of docs/TRANSACTION.md: the act for each event in each
+// state of a leg. Where there is no act, nothing changes and nothing is answered. The
+// table does not cover legs that the site does not know; see of.
 var table = [...]states{
 	onHold: {
 		bourse.Asked:      nil, // S5: the answer is on its way
@@ -140,7 +140,7 @@ var table = [...]states{
 		bourse.Lost:      nil,
 	},
 	onEnded: {
-		bourse.Confirmed: toSettled, // S46, where S40 got lost
+		bourse.Confirmed: toSettled, // S46, where the report of S40 was lost
 		bourse.Running:   toSettled,
 		bourse.Lost:      nil,
 	},

@@ -7,9 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// quoteShare prices a share of time-shared nodes: what the work takes of them, and
-// the more, the less time its deadline leaves. It starts at once, or not at all,
-// and admission is by the state of the moment: the cluster has the last word.
+// quoteShare prices a share of time-shared nodes: by the work, and the higher, the less time
+// its deadline leaves. The work starts at once or not at all. Admission is checked on the
+// present state, but the cluster has the last word.
 func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Quote {
 	g := &o.cfg.Groups[group]
 	if l.Work <= 0 || l.Work > bourse.MaxDuration {

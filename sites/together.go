@@ -6,33 +6,32 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// Quotes for a set: the windows that a broker is about to hold one after the other.
-// Priced by itself, a leg is taken to find the state as it is; but it will find there
-// the legs that are held before it, and may cost more beside them. So the legs of a
-// set are priced in their order, each on the state with those before it taken. Time-
-// shared nodes and promised ones are priced by themselves all the same: there a
-// price does not follow from what others hold.
+// Quotes for a set of legs that a broker is about to hold one after another. A leg priced by
+// itself assumes the present state; but the legs held before it will be there too, and may
+// make it cost more. So the legs of a set are priced in order, each with those before it
+// taken. Legs on time-shared or promised nodes are still priced by themselves: their price
+// does not depend on what others hold.
 
-// maxTogether bounds the legs that are priced so, for each may cost a plan of its
-// queue. Those beyond are priced by themselves.
+// maxTogether bounds the legs that are priced as a set, because each may need a plan of its
+// queue. Further legs are priced by themselves.
 const maxTogether = 64
 
-// trial is the state of the groups as it would be if some legs were held.
+// trial is the state of the groups as if some legs were held. A nil trial has no legs.
 type trial struct {
 	offers *offers
 	taken  []bourse.Leg
-	groups map[int]*trialGroup // of groups of which any are
+	groups map[int]*trialGroup // the groups that have such legs
 }
 
 // trialGroup is one group's state, and the plan of its queue.
 type trialGroup struct {
 	state backfill.State
-	book  func() *pricing.Book // made when it is needed
+	book  func() *pricing.Book // made when needed
 }
 
 func newTrial(o *offers) *trial { return &trial{offers: o, groups: map[int]*trialGroup{}} }
 
-// legs are those that are taken; nil of no trial.
+// legs are the legs taken so far.
 func (x *trial) legs() []bourse.Leg {
 	if x == nil {
 		return nil
@@ -40,17 +39,17 @@ func (x *trial) legs() []bourse.Leg {
 	return x.taken
 }
 
-// touches reports whether any nodes of a group are taken; none are by no trial.
+// touches reports whether any of a group's nodes are taken.
 func (x *trial) touches(group int) bool { return x != nil && x.groups[group] != nil }
 
-// of is a group that it touches: its state and its plan, with what is taken.
+// of is the state and plan of a group that the trial touches.
 func (x *trial) of(group int) (*backfill.State, func() *pricing.Book) {
 	g := x.groups[group]
 	return &g.state, g.book
 }
 
-// take takes the nodes of a leg, as a reservation does: the cluster brings its state
-// up to now for it.
+// take takes a leg's nodes as a reservation would, which the cluster makes on its state
+// brought up to now.
 func (x *trial) take(now bourse.Time, l bourse.Leg) {
 	x.taken = append(x.taken, l)
 	o := x.offers

@@ -7,31 +7,31 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// view is what the site knows of its cluster: the last snapshot, and the plan
-// of each group's queue, made when it is first needed. While the version stands
-// nothing has started, ended or arrived, so the plan stands too.
+// view is what the site knows of its cluster: the last snapshot, and the plan of each
+// group's queue, made when first needed. While the version is the same nothing has started,
+// ended or arrived, so the plan stays valid.
 type view struct {
 	version uint64
 	states  []backfill.State
-	own     bool // they are no message's: what has changed is changed in them
+	own     bool // the states are copies, which may be changed in place
 	books   []*pricing.Book
 	planned []bool
 
-	room [][]float64 // of time-shared groups, by node; nil for nodes that can be reserved
+	room [][]float64 // of time-shared groups, by group and node; nil if nodes can be reserved
 
 	promises  *Promises
 	plans     []*sla.Image // of groups that make promises
 	schedules []*sla.Schedule
 }
 
-// seen is the version of the last snapshot, known reports whether there has been any.
+// seen is the version of the last snapshot; known reports whether there was any.
 func (v *view) seen() uint64 { return v.version }
 func (v *view) known() bool  { return v.states != nil }
 
-// follows reports whether a snapshot makes sense beside what the site has.
+// follows reports whether a snapshot is complete, or adds to the version that the site has.
 func (v *view) follows(m agents.Snapshot) bool { return m.Changes == nil || m.Since == v.version }
 
-// update takes a snapshot that follows.
+// update takes a snapshot for which follows is true.
 func (v *view) update(m agents.Snapshot) {
 	switch {
 	case m.Changes != nil:
@@ -46,8 +46,8 @@ func (v *view) update(m agents.Snapshot) {
 	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
 }
 
-// follow brings the states up to what has changed. A message must stay as it is: they are
-// copied once, after the last one that had them all.
+// follow applies changes to the states. Messages must not be changed, so the states of a
+// complete snapshot are copied first, once.
 func (v *view) follow(changes []backfill.Delta) {
 	if !v.own {
 		whole := v.states

@@ -10,26 +10,26 @@ import (
 const (
 	maxClosed      = 1000
 	maxMaintenance = 1000
-	maxWords       = 256 // bytes of a why, of the name of a VO or user
+	maxWords       = 256 // bytes of a why, or of the name of a VO or user
 	maxTitle       = 64  // bytes of a maintenance's name
 )
 
-// wishes are what a site's operator has asked for, and what has not been ended.
+// wishes are the operator's commands that are still in force.
 type wishes struct {
 	drain       bourse.SiteDrained
 	closed      []bourse.SiteClosed
-	maintenance []*maintenance // in the order in which it was set
-	maintained  uint64         // how many there have been
+	maintenance []*maintenance // in the order set
+	maintained  uint64         // how many maintenances there were so far
 }
 
-// maintenance is nodes out of service over a window. Its leg belongs to no
-// broker: it only names the maintenance to the cluster.
+// maintenance takes nodes out of service over a window. Its leg belongs to no broker, and
+// only names the maintenance to the cluster.
 type maintenance struct {
 	bourse.MaintenanceSet
 	leg *leg
 }
 
-// apply brings the wishes up to a fact.
+// apply applies a fact to the wishes.
 func (w *wishes) apply(f any) {
 	switch f := f.(type) {
 	case bourse.SiteDrained:
@@ -51,12 +51,12 @@ func (w *wishes) open(vo, user string) {
 	w.closed = slices.DeleteFunc(w.closed, func(c bourse.SiteClosed) bool { return c.VO == vo && c.User == user })
 }
 
-// maintenanceLeg is what stands for a maintenance where legs stand.
+// maintenanceLeg is the leg that represents a maintenance.
 func maintenanceLeg(id bourse.LegID, what bourse.Leg) *leg {
 	return &leg{LegMoved: bourse.LegMoved{Leg: id, What: what}}
 }
 
-// named returns the maintenance of a name, or nil.
+// named returns the maintenance of that name, or nil.
 func (w *wishes) named(name string) *maintenance {
 	for _, x := range w.maintenance {
 		if x.Name == name {
@@ -66,8 +66,8 @@ func (w *wishes) named(name string) *maintenance {
 	return nil
 }
 
-// barred says why nothing new is taken of a user of a VO; of the VO as a whole if
-// no user is named.
+// barred says why the site accepts nothing new from a user of a VO or, if user is "", from
+// the VO as a whole; no reason: it does.
 func (m *memory) barred(now bourse.Time, vo, user string) bourse.Reason {
 	if now < m.drain.Until {
 		until := bourse.Phrase("until further notice")

@@ -12,44 +12,43 @@ import (
 
 // Accounts are a double-entry ledger:
 //
-//	treasury -> vo:NAME        the budget, at the start and with each of its periods, and deposits
-//	vo:NAME  -> user:ANA       what the VO pays for a leg of ana's,
-//	user:ANA -> site:NORTH     and ana hands on to the site
+//	treasury -> vo:NAME        the budget, at the start and in each period, and deposits
+//	vo:NAME  -> user:ANA       what the VO pays for one of ana's legs,
+//	user:ANA -> site:NORTH     which ana passes on to the site
 //
-// Each leg moves along both of the lower arrows under the same amounts: pending
-// at the limit when its transaction begins, shrunk to the bound price when the
-// site holds it, posted when the site has acknowledged COMMIT, void at ABORT.
-// Hence the VO's debit is all that was spent, spent + pending <= budget is
-// nothing but its Available >= 0, each user's turnover is the debit of the user's
-// own account, and a quota is checked against that. What a site gives back
-// travels the same way in the other direction, as new transfers; quotas count
-// what was spent, net of that.
+// Each leg makes both of the lower transfers, with the same amounts: pending at its limit
+// when the transaction begins, reduced to the bound price when the site holds the leg,
+// posted when the site has acknowledged COMMIT, or void at ABORT. So the VO's debit is all
+// that was spent, and spent + pending <= budget means that its Available is >= 0. Each
+// user's turnover is the debit of the user's own account, against which a quota is
+// checked. Refunds go the other way, as new transfers; quotas count what was spent, net of
+// refunds.
 type Accounts struct {
-	vo     string         // the account
-	in     bourse.Credits // paid in by the treasury, in all
+	vo     string         // the VO's account
+	in     bourse.Credits // total paid in by the treasury
 	quotas map[string]bourse.Credits
 
 	ledger   bourse.Ledger[Entry]
-	returned map[string]bourse.Credits // by user: what sites gave back
+	returned map[string]bourse.Credits // by user: refunds from sites
 }
 
 const (
 	treasury = "treasury"
-	// overdraft pays what was spent beyond the budget, by two processes of one name
-	// that did not know of each other: it is on nobody's account but shows.
+	// overdraft pays what two processes of one broker, which did not know of each
+	// other, spent beyond the budget. It belongs to nobody, but shows in the ledger.
 	overdraft = "overdraft"
 )
 
-// Entry is the key of a pending transfer: a leg, and which of its two moves.
+// Entry is the key of a pending transfer: a leg, and which of its two transfers.
 type Entry struct {
 	Leg bourse.LegID
 	Hop Hop
 }
 
-// Hop is one of the two moves that a leg's money makes.
+// Hop is one of the two transfers that a leg's money makes.
 type Hop uint8
 
-// The two moves.
+// The two transfers.
 const (
 	ToUser Hop = iota // from the VO
 	ToSite            // from the user
@@ -61,22 +60,23 @@ const (
 	sitePrefix = "site:"
 )
 
-// New opens the books of a broker of that name with its budget. The quotas bound
-// what users may spend; who is not named has no bound of their own.
+// New opens the accounts of a broker of that name with its budget, at most
+// bourse.MaxBudget. The quotas bound what users may spend; a user who is not named has
+// none.
 func New(name string, budget bourse.Credits, quotas map[string]bourse.Credits) Accounts {
 	a := Accounts{vo: bourse.VOAccount(name), quotas: quotas, returned: map[string]bourse.Credits{}}
 	a.PayIn(budget)
 	return a
 }
 
-// PayIn has the treasury pay into the VO's account. It is no more than RoomForPay.
+// PayIn pays from the treasury into the VO's account. The amount must not exceed
+// RoomForPay.
 func (a *Accounts) PayIn(amount bourse.Credits) {
 	a.ledger.Pay(bourse.Transfer{From: treasury, To: a.vo, Amount: amount})
 	a.in += amount
 }
 
-// Begin has the treasury have paid in so much in all: what the books began with, where
-// that is not what New was told.
+// Begin corrects the total paid in by the treasury to in, if New was told another budget.
 func (a *Accounts) Begin(in bourse.Credits) {
 	if more := in - a.in; more >= 0 {
 		a.PayIn(more)
@@ -86,14 +86,14 @@ func (a *Accounts) Begin(in bourse.Credits) {
 	}
 }
 
-// In is what the treasury has paid in altogether.
+// In is the total paid in by the treasury.
 func (a *Accounts) In() bourse.Credits { return a.in }
 
-// RoomForPay is how much more the treasury may pay in: MaxBudget in all.
+// RoomForPay is how much more the treasury may pay in; the total is at most MaxBudget.
 func (a *Accounts) RoomForPay() bourse.Credits { return bourse.MaxBudget - a.in }
 
-// Load puts the books of an image in place of these. What was pending then is
-// reserved again by its legs.
+// Load replaces the accounts by those of an image. The caller must reserve again what was
+// pending.
 func (a *Accounts) Load(list []bourse.Account, returned []bourse.UserReturned) {
 	a.ledger, a.returned = bourse.Ledger[Entry]{}, map[string]bourse.Credits{}
 	a.ledger.Load(list)
@@ -104,7 +104,7 @@ func (a *Accounts) Load(list []bourse.Account, returned []bourse.UserReturned) {
 	}
 }
 
-// Returned is what sites gave back, by user in order of name, for an image.
+// Returned is what sites have refunded, by user in order of name, for an image.
 func (a *Accounts) Returned() []bourse.UserReturned {
 	var list []bourse.UserReturned
 	for _, user := range slices.Sorted(maps.Keys(a.returned)) {
@@ -113,13 +113,13 @@ func (a *Accounts) Returned() []bourse.UserReturned {
 	return list
 }
 
-// Ledger is the books themselves, to be read.
+// Ledger is the ledger itself, which must not be changed.
 func (a *Accounts) Ledger() *bourse.Ledger[Entry] { return &a.ledger }
 
 // VO is the name of the VO's account.
 func (a *Accounts) VO() string { return a.vo }
 
-// userAccount is where a user's turnover shows; jobs without a user share one.
+// userAccount is the name of a user's account; jobs without a user share one.
 func userAccount(user string) string {
 	if user == "" {
 		return "users"
@@ -127,7 +127,7 @@ func userAccount(user string) string {
 	return userPrefix + user
 }
 
-// Reserve makes an amount pending for a leg.
+// Reserve makes an amount pending for a leg, in both transfers.
 func (a *Accounts) Reserve(leg bourse.LegID, user, site string, amount bourse.Credits) {
 	u := userAccount(user)
 	a.ledger.Reserve(Entry{leg, ToUser}, bourse.Transfer{From: a.vo, To: u, Amount: amount})
@@ -140,19 +140,19 @@ func (a *Accounts) Shrink(leg bourse.LegID, amount bourse.Credits) {
 	a.ledger.Shrink(Entry{leg, ToSite}, amount)
 }
 
-// Post pays a leg.
+// Post pays for a leg what is pending for it.
 func (a *Accounts) Post(leg bourse.LegID) {
 	a.ledger.Post(Entry{leg, ToUser})
 	a.ledger.Post(Entry{leg, ToSite})
 }
 
-// Void gives up what is pending for a leg.
+// Void frees what is pending for a leg.
 func (a *Accounts) Void(leg bourse.LegID) {
 	a.ledger.Void(Entry{leg, ToUser})
 	a.ledger.Void(Entry{leg, ToSite})
 }
 
-// Refund books what a site has given back.
+// Refund books what a site has refunded to a user, and so to the VO.
 func (a *Accounts) Refund(user, site string, amount bourse.Credits) {
 	u := userAccount(user)
 	a.ledger.Pay(bourse.Transfer{From: sitePrefix + site, To: u, Amount: amount})
@@ -160,8 +160,8 @@ func (a *Accounts) Refund(user, site string, amount bourse.Credits) {
 	a.returned[user] += amount
 }
 
-// Claim books what a site charges by its own books beyond ours; less than nothing is
-// what it gives back. It is the VO's matter and no user's.
+// Claim books what a site charges by its own books beyond the broker's; a negative amount
+// is what it gives back. Claims concern the VO's account only, not the user's.
 func (a *Accounts) Claim(site string, amount bourse.Credits) {
 	if amount < 0 {
 		a.ledger.Pay(bourse.Transfer{From: sitePrefix + site, To: a.vo, Amount: -amount})
@@ -173,16 +173,16 @@ func (a *Accounts) Claim(site string, amount bourse.Credits) {
 	a.ledger.Pay(bourse.Transfer{From: a.vo, To: sitePrefix + site, Amount: amount})
 }
 
-// Overdraw has the overdraft pay into the VO's account: so much of its budget is
-// then spent beyond it.
+// Overdraw pays from the overdraft into the VO's account, to cover spending beyond the
+// budget.
 func (a *Accounts) Overdraw(amount bourse.Credits) {
 	a.ledger.Pay(bourse.Transfer{From: overdraft, To: a.vo, Amount: amount})
 }
 
-// Bears reports whether what legs without a record cost can have been spent by a
-// process of this broker. What its account does not cover was spent by another that
-// did not know of this one, or of what has come back since: as much as was paid in
-// once more, in all of the broker's life, and not what a site cares to list.
+// Bears reports whether a process of this broker can have spent cost on legs without a
+// record. What the account does not cover must have been spent by another process that did
+// not know of this one, or before refunds came back. That is at most the total paid in, once,
+// over the broker's life; a site that lists more is not believed.
 func (a *Accounts) Bears(cost bourse.Credits) bool {
 	return a.Overdrawn().Plus(max(0, cost-a.Left())) <= a.in
 }
@@ -193,8 +193,8 @@ func (a *Accounts) Overdrawn() bourse.Credits {
 	return x.Debit
 }
 
-// Left is what the VO can still promise: what its account covers, and has room
-// for. What users pass on to sites is never more than their VO has spent.
+// Left is what the VO can still promise: what its account covers and its turnover has room
+// for. Users' accounts need no check, as users never pass on more than their VO has spent.
 func (a *Accounts) Left() bourse.Credits {
 	return min(a.Available(), a.ledger.Room(a.vo, "")) // its turnover is bounded, whatever it has
 }
@@ -205,18 +205,19 @@ func (a *Accounts) Available() bourse.Credits {
 	return x.Available()
 }
 
-// Spent is what a user has spent, net of what sites gave back, and what is pending
-// for the user. Money that a site gave back has passed through the user's account to
-// the VO's and is no longer counted as spent.
+// Spent is what a user has spent, net of refunds, and what is pending for the user. A
+// refund passes through the user's account on its way to the VO's, which adds to the
+// debit, so it is subtracted twice.
 func (a *Accounts) Spent(user string) (spent, pending bourse.Credits) {
 	x := a.ledger.Account(userAccount(user))
 	return x.Debit - 2*a.returned[user], x.PendingDebit
 }
 
-// Bound puts other quotas in the place of those that there were.
+// Bound replaces the quotas.
 func (a *Accounts) Bound(quotas map[string]bourse.Credits) { a.quotas = quotas }
 
-// Quota is what a user may spend over the broker's life, if there is a bound to it.
+// Quota is what a user may spend over the broker's life. It reports false if the user has
+// no quota.
 func (a *Accounts) Quota(user string) (bourse.Credits, bool) {
 	q, ok := a.quotas[user]
 	return q, ok
@@ -225,7 +226,8 @@ func (a *Accounts) Quota(user string) (bourse.Credits, bool) {
 // Quotas reports whether any user has a quota.
 func (a *Accounts) Quotas() bool { return len(a.quotas) > 0 }
 
-// UserLeft is what a user can still promise under a quota, MaxCredits without one.
+// UserLeft is what a user can still promise under a quota, or MaxCredits without one. It is
+// negative if a quota was lowered below what is spent.
 func (a *Accounts) UserLeft(user string) bourse.Credits {
 	quota, ok := a.quotas[user]
 	if !ok {
@@ -235,13 +237,13 @@ func (a *Accounts) UserLeft(user string) bourse.Credits {
 	return quota - (spent + pending)
 }
 
-// RoomForPenalty is how much more a site's account can pay to a user's, and that to
-// the VO's.
+// RoomForPenalty is how much more a site's account can pay to a user's account, and that to
+// the VO's, before one of them reaches the bound on its turnover.
 func (a *Accounts) RoomForPenalty(user, site string) bourse.Credits {
 	return min(a.ledger.Room(sitePrefix+site, userAccount(user)), a.ledger.Room(userAccount(user), a.vo))
 }
 
-// RoomForClaim is how much more a site's account can pay to the VO's.
+// RoomForClaim is how much more a site's account can pay to the VO's, by the same bound.
 func (a *Accounts) RoomForClaim(site string) bourse.Credits {
 	return a.ledger.Room(sitePrefix+site, a.vo)
 }

@@ -8,32 +8,31 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// chooser is a choice under way.
+// chooser is the state of one choice.
 type chooser struct {
 	*Planner
 	d          *Draft
 	q          *Quotes
 	o          *Outcome
 	candidates []int // jobs, in serving order
-	again      bool  // by value, with the prices of sets
+	again      bool  // the second choice, by value with the prices of sets
 }
 
-// unanswered is the quote of a leg whose site has not answered.
+// unanswered is the refusal of a leg whose site has not answered.
 var unanswered = bourse.Reason{Code: bourse.NoOffer, Detail: "its site did not answer the request for a quote in time"}
 
-// SoundFare reports whether a fare is an amount that can be computed with.
+// SoundFare reports whether both parts of a fare are within 0..bourse.MaxBudget.
 func SoundFare(f bourse.Fare) bool {
 	return f.Base >= 0 && f.Base <= bourse.MaxBudget && f.Additive >= 0 && f.Additive <= bourse.MaxBudget
 }
 
-// answered reports whether a site has answered for the nth leg, in a way that makes
-// sense.
+// answered reports whether a site has given a sensible answer for the nth leg.
 func answered(answers []bourse.Quote, n int) bool {
 	return n < len(answers) && answers[n].Refusal != unanswered && (answers[n].Refusal.Refused() || SoundFare(answers[n].Fare))
 }
 
-// quote is what a site has answered for the nth leg that it was asked for. What
-// makes no sense counts as not answered.
+// quote is a site's answer for the nth leg that it was asked for. An answer that makes no
+// sense counts as none.
 func (w *Wanted) quote(answers []bourse.Quote, n int) bourse.Quote {
 	if answered(answers, n) {
 		return answers[n]
@@ -41,7 +40,7 @@ func (w *Wanted) quote(answers []bourse.Quote, n int) bourse.Quote {
 	return bourse.Quote{Fare: w.base[n], Refusal: unanswered}
 }
 
-// quoted copies the plans of a draft, with the quotes for their legs.
+// quoted copies the plans of a draft and adds the quotes for their legs.
 func (d *Draft) quoted(q *Quotes) []Plan {
 	windows, legs := 0, 0
 	for i := range d.Jobs {
@@ -75,8 +74,8 @@ func (d *Draft) quoted(q *Quotes) []Plan {
 	return plans
 }
 
-// price adds up what the alternatives cost as quoted, and drops those that a site
-// does not carry or that pass the job's budget. It reports false if none is left.
+// price sets the cost of each alternative as quoted, and drops those that a site refuses
+// or that exceed the job's budget. It reports false if none is left.
 func (p *Plan) price(j *Job) bool {
 	p.Alternatives = slices.DeleteFunc(p.Alternatives, func(a Alternative) bool {
 		for i := range a.Quotes {
@@ -143,8 +142,8 @@ func (c *chooser) affordable() {
 // maxSum bounds the sums of a selection.
 const maxSum bourse.Credits = 1 << 61
 
-// Covered checks sums that the VO and one of its users would have to pay against
-// what each can still promise.
+// Covered checks that the VO has vo credits left, and its user name user credits under the
+// quota; no reason: both have.
 func Covered(vo, left, user, quota bourse.Credits, name string) bourse.Reason {
 	if vo > left {
 		return reason(bourse.NoMoney, "%v credits needed with the jobs served before, the VO's account has %v left", vo, left)
@@ -155,8 +154,8 @@ func Covered(vo, left, user, quota bourse.Credits, name string) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// options drops the alternatives that are dearer than most, and returns what
-// selection is to see of the others.
+// options drops the alternatives that cost more than most, and returns the others as the
+// selection sees them.
 func (p *Plan) options(most bourse.Credits) []selection.Alternative {
 	p.Alternatives = slices.DeleteFunc(p.Alternatives, func(a Alternative) bool { return a.Cost > most })
 	list := make([]selection.Alternative, len(p.Alternatives))
@@ -167,9 +166,9 @@ func (p *Plan) options(most bourse.Credits) []selection.Alternative {
 	return list
 }
 
-// selectAll picks one alternative a job, the combination that is best under B*,
-// T* and the accounts. Where they leave nothing for all jobs together, some wait:
-// who is served first has the first claim.
+// selectAll picks one alternative a job: the best combination under B*, T* and the
+// accounts. If no combination of all jobs is within them, some jobs are postponed; those
+// served first have the first claim.
 func (c *chooser) selectAll() {
 	for len(c.candidates) > 0 {
 		r := c.selectOnce()
@@ -187,8 +186,8 @@ func (c *chooser) selectAll() {
 	}
 }
 
-// dropUnfit goes through the candidates in serving order and postpones each that
-// has no selection together with those kept before it.
+// dropUnfit goes through the candidates in serving order and postpones each one for which
+// there is no selection together with those kept before it. It selects once for each.
 func (c *chooser) dropUnfit() {
 	candidates, options := c.candidates, c.options
 	kept := 0
@@ -204,8 +203,8 @@ func (c *chooser) dropUnfit() {
 	c.candidates, c.options = candidates[:kept], options[:kept]
 }
 
-// selectOnce selects among the candidates. The VO's account binds beside B*:
-// where it covers less than was chosen, it takes the place of B*.
+// selectOnce selects among the candidates. The VO's account limits the cost too: if it
+// does not cover the selection, it selects again with the account's balance as B*.
 func (c *chooser) selectOnce() selection.Result {
 	t := &c.d.in.Terms
 	given := selection.Limits{Time: t.TimeLimit, Cost: t.BudgetLimit}
@@ -229,10 +228,10 @@ func (c *chooser) selectOnce() selection.Result {
 	return r
 }
 
-// withinQuotas reports whether the windows chosen for no user pass the user's
-// quota. Where they do, the job of such a user that is furthest above its cheapest
-// alternative loses what it was given and all that is as dear; their cheapest
-// together are within, so this ends.
+// withinQuotas reports whether no user's chosen windows exceed the user's quota. If some
+// do, it takes the job furthest above its cheapest alternative, among those users' jobs,
+// and drops the chosen alternative and all that cost as much or more. The cheapest
+// alternatives together are within the quotas, so repeating this ends.
 func (c *chooser) withinQuotas() bool {
 	if len(c.q.Quotas) == 0 {
 		return true

@@ -10,14 +10,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Digest is what is remembered of a site's last offers: the price of each group of its
-// nodes, and from when on how much of the group is free. It is enough to tell whether
-// the site is worth asking again, and of a size that does not depend on what is free.
+// Digest summarises a site's last offers: the price of each group, and from when on how
+// much of the group is free. That is enough to tell whether the site is worth asking
+// again. Its size does not depend on what is free.
 type Digest struct{ groups []groupDigest }
 
 type groupDigest struct {
 	group bourse.Group
-	free  [shares][spans]bourse.Time // from when on an eighth, a quarter, a half, all of it is free for so long
+	free  [shares][spans]bourse.Time // from when on an eighth, a quarter, half, all of it is free for each span
 }
 
 const (
@@ -27,15 +27,15 @@ const (
 	longSpan  = 8 * bourse.Hour
 )
 
-// DigestOf is the digest of offers that make sense. Its cost is that of eight searches
-// of each group's profile.
+// DigestOf is the digest of offers, which must make sense. It searches each group's profile
+// eight times.
 func DigestOf(from bourse.Time, groups []agents.GroupOffer) *Digest {
 	d := &Digest{groups: make([]groupDigest, len(groups))}
 	for i := range groups {
 		g := &groups[i]
 		x := &d.groups[i]
 		x.group = g.Group
-		free := g.Clear // what costs no more than its base price
+		free := g.Clear // where the base price is exact
 		if len(free) == 0 {
 			free = g.Admissible
 		}
@@ -51,7 +51,7 @@ func DigestOf(from bourse.Time, groups []agents.GroupOffer) *Digest {
 	return d
 }
 
-// part is an eighth of the nodes, a quarter, a half, or all of them.
+// part is an eighth, a quarter, half or all of the nodes, for k from 0 to 3; at least 1.
 func part(nodes, k int) int { return max(1, nodes>>(shares-1-k)) }
 
 // Serves reports whether any nodes of the site suit a request.
@@ -59,11 +59,10 @@ func (d *Digest) Serves(r *bourse.Request) bool {
 	return slices.ContainsFunc(d.groups, func(g groupDigest) bool { return serves(&g.group, r) })
 }
 
-// promise is what a job may expect of a site: the less the better, the second where
-// the first is the same.
+// promise is what a job may expect from a site. Lower is better; second breaks ties.
 type promise struct{ first, second int64 }
 
-// promises is what a job may expect of the site at best; false if nothing.
+// promises is the best that a job may expect from the site. It reports false if nothing.
 func (d *Digest) promises(in *Input, j *Job) (best promise, any bool) {
 	for i := range d.groups {
 		if p, ok := d.groups[i].promises(in, j); ok && (!any || p.compare(best) < 0) {
@@ -77,7 +76,8 @@ func (p promise) compare(q promise) int {
 	return cmp.Or(cmp.Compare(p.first, q.first), cmp.Compare(p.second, q.second))
 }
 
-// promises is that of a group. A job of more nodes than it has takes all of them.
+// promises is what a job may expect from a group. A job that needs more nodes than the
+// group has is taken to use all of them.
 func (g *groupDigest) promises(in *Input, j *Job) (promise, bool) {
 	r := &j.Request
 	if !serves(&g.group, r) {
@@ -113,12 +113,12 @@ func (g *groupDigest) promises(in *Input, j *Job) (promise, bool) {
 	return promise{int64(cost + bourse.Cost(bourse.Price(in.worth(j)), end.Sub(max(in.From, r.Ready)))), int64(end)}, true
 }
 
-// kinds bounds the jobs of a batch that Worth looks at: such as differ much.
+// kinds bounds how many kinds of job in a batch Worth looks at.
 const kinds = 16
 
-// kind is what jobs have in common that do best at the same sites.
+// kind groups jobs that probably do best at the same sites.
 type kind struct {
-	nodes, length  int // their bits
+	nodes, length  int // numbers of bits
 	minPerformance bourse.Performance
 	maxPrice       bourse.Price
 	minimize       bourse.Goal
@@ -126,10 +126,10 @@ type kind struct {
 	require        string
 }
 
-// Worth lists the sites that promise the jobs of a batch most, at most so many: the
-// jobs take turns, each with the best one that none has named yet. Of the sites only
-// digests are given, nil where there is none. The cost is that of sorting the sites once
-// for each kind of job, of which 16 are looked at.
+// Worth lists, by index, at most most sites that promise most for the jobs of a batch. The
+// jobs take turns, each naming its best site that none has named yet. sites has a digest
+// for each site, or nil. Worth sorts the sites once for each kind of job, of which it looks
+// at 16.
 func (in *Input) Worth(sites []*Digest, most int) []int {
 	var lists [][]int
 	seen := map[kind]bool{}
@@ -162,7 +162,7 @@ func kindOf(r *bourse.Request) kind {
 		minimize: r.Minimize, urgency: r.Urgency, require: fmt.Sprint(r.Require)}
 }
 
-// ranked lists the sites that promise a job anything, the best first.
+// ranked lists the sites that promise anything for a job, the best first.
 func (in *Input) ranked(j *Job, sites []*Digest) []int {
 	type rank struct {
 		promise

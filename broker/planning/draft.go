@@ -8,15 +8,15 @@ import (
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
-// Draft is a plan before the quotes: the alternatives of each job at their base
-// prices. Who has it only reads it.
+// Draft is a plan before the quotes: the alternatives of each job at their base prices.
+// Callers must not change it.
 type Draft struct {
 	in        *Input
-	Groups    []bourse.Group // of the sites whose offers can be used, in order of site
-	Slots     int            // that were searched
+	Groups    []bourse.Group // of the sites with usable offers, in order of site
+	Slots     int            // how many slots were searched
 	Jobs      []Plan         // by job of the Input
-	Wanted    []Wanted       // by site: what it must be asked for
-	Postponed []Postponed    // in the order in which that was decided
+	Wanted    []Wanted       // by site: the quotes to ask for
+	Postponed []Postponed    // in the order decided
 
 	siteOf     []int32 // by group
 	fastest    bourse.Performance
@@ -24,34 +24,34 @@ type Draft struct {
 	clear      []bourse.Profile
 	queued     []bourse.Duration
 	shared     []bool
-	order      order           // of a search by the papers' rules
-	ties       *placement.Ties // among groups of time-shared nodes, once they are needed
+	order      order           // of the groups, in a search by the papers' rules
+	ties       *placement.Ties // among groups of time-shared nodes, made when needed
 }
 
-// Plan is what is planned for one job.
+// Plan is the plan for one job.
 type Plan struct {
-	Alternatives []Alternative // that are left, in the order found
-	Found        int           // so far, those that were dropped included
+	Alternatives []Alternative // those left, in the order found
+	Found        int           // alternatives found so far, including those dropped
 	Choice       int           // index into Alternatives, -1: none
-	Over         bool          // it takes no part: gone, or postponed
-	Why          bourse.Reason // why an alternative was dropped last
+	Over         bool          // the job takes no part: it is gone or postponed
+	Why          bourse.Reason // why the last alternative was dropped
 }
 
 // Alternative is a window that a job could have: legs that start together, on
 // groups of one site or several.
 type Alternative struct {
 	Number int             // from 1, in the order found
-	Size   bourse.Size     // of the job
+	Size   bourse.Size     // the job's size in this alternative
 	Time   bourse.Duration // of the longest leg
 	End    bourse.Time
 	Cost   bourse.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
-	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal, at that cost as credits weigh
-	Copies int            // under GoalValue: how many more there are that differ in nothing that matters
-	Legs   []Leg          // in the order of their groups
-	Quotes []bourse.Quote // leg by leg, in an Outcome; of a leg that is clear its base price
+	Loss   bourse.Credits // under GoalValue: its loss by the job's goal, with the cost weighted
+	Copies int            // under GoalValue: how many more windows there are that differ in nothing that matters
+	Legs   []Leg          // in order of group
+	Quotes []bourse.Quote // leg by leg, in an Outcome; for a clear leg its base price
 }
 
-// What are its legs as sites know them.
+// What are the alternative's legs as sites know them.
 func (a *Alternative) What() []bourse.Leg {
 	list := make([]bourse.Leg, len(a.Legs))
 	for i := range a.Legs {
@@ -65,14 +65,14 @@ type Leg struct {
 	What      bourse.Leg
 	Group     int32       // index into Draft.Groups
 	Site      int32       // index into Input.Sites
-	Contended bool        // jobs in the site's queue are in its way: the base price may not do
-	Base      bourse.Fare // what it costs at the least
+	Contended bool        // jobs in the site's queue are in its way, so it may cost more than the base price
+	Base      bourse.Fare // its lowest possible price
 }
 
 // Wanted are the contended legs at one site.
 type Wanted struct {
 	Legs  []bourse.Leg  // in the order of jobs, their alternatives and the alternatives' legs
-	Users []string      // of whose jobs, leg by leg
+	Users []string      // the jobs' users, leg by leg
 	base  []bourse.Fare // leg by leg
 }
 
@@ -80,25 +80,25 @@ type Wanted struct {
 type Postponed struct {
 	Job    int // index into Input.Jobs
 	Reason bourse.Reason
-	Final  bool // it never will get one
+	Final  bool // it will never get one
 }
 
 // Outcome is what a cycle decides.
 type Outcome struct {
-	Jobs         []Plan         // by job of the Input, with the alternatives that are left and the choice
-	Postponed    []Postponed    // by the choice, in the order in which that was decided
-	Alternatives int            // that were left when the selection began, over all jobs
-	BudgetLimit  bourse.Credits // B* where it binds, else MaxCredits
-	TimeLimit    bourse.Duration
-	Formula      Limits          // B* and T* that the selection went by, whether they bind or not
-	Cost         bourse.Credits  // of what was chosen
-	Time         bourse.Duration // of what was chosen, summed over the jobs
-	Regret       bourse.Credits  // under GoalValue: what the jobs that have a window lose beyond the least that each could lose alone
+	Jobs         []Plan          // by job of the Input, with the alternatives left and the choice
+	Postponed    []Postponed     // by the choice, in the order decided
+	Alternatives int             // left when the selection began, over all jobs
+	BudgetLimit  bourse.Credits  // B* if it binds, otherwise MaxCredits
+	TimeLimit    bourse.Duration // T* if it binds, otherwise MaxDuration
+	Formula      Limits          // the selection's B* and T*, whether they bind or not
+	Cost         bourse.Credits  // of the chosen alternatives
+	Time         bourse.Duration // of the chosen alternatives, summed over the jobs
+	Regret       bourse.Credits  // under GoalValue: what the jobs with a window lose beyond the least that each could lose alone
 	Behind       int             // under GoalValue: jobs whose batch leaves them no window nearly as good as they could have alone
-	Bounded      bool            // the selection reached its bound on memory: within the limits, but perhaps not the best
+	Bounded      bool            // the selection reached its bound on memory: it is within the limits, but perhaps not the best
 
 	// Of a second choice.
-	together []Wanted      // what it was asked for
+	together []Wanted      // the quotes asked for
 	sets     []Alternative // by job: its window of the first choice, at the price of the set; Number 0: none
 }
 
@@ -111,8 +111,7 @@ type Limits struct {
 // Start is the common start of the legs.
 func (a *Alternative) Start() bourse.Time { return a.Legs[0].What.Start }
 
-// newDraft is a draft of nothing yet: the groups that are offered, and a plan for
-// each job.
+// newDraft is a draft with the groups on offer and an empty plan for each job.
 func newDraft(in *Input) *Draft {
 	n := 0
 	for i := range in.Sites {
@@ -144,8 +143,8 @@ func newDraft(in *Input) *Draft {
 	return d
 }
 
-// barredGroups marks the groups of the sites that are closed to a job's user; nil
-// if there are none.
+// barredGroups marks the groups of sites that are closed to a job's user; nil if there are
+// none.
 func (d *Draft) barredGroups(j *Job) []bool {
 	sites := d.in.barredSites(j)
 	if sites == nil {
@@ -158,8 +157,8 @@ func (d *Draft) barredGroups(j *Job) []bool {
 	return list
 }
 
-// add makes alternatives of windows. A leg is clear, and its base price exact,
-// iff the group has enough clear nodes all along.
+// add turns windows into alternatives. A leg is clear, and its base price exact, if the
+// group has enough clear nodes from its start to its end.
 func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
 	parts := 0
 	for i := range windows {
@@ -185,13 +184,13 @@ func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
 	}
 }
 
-// parts are the slots that hold each of a job's alternatives by itself, and their padding:
-// those of a rigid job never overlap, and those of different sizes may.
+// parts are the slots, with padding, that hold any one of a job's alternatives. Those of a
+// rigid job never overlap; those of different sizes may, and are merged.
 func (p *Plan) parts(d *Draft, j *Job) []bourse.Part {
 	var list []bourse.Part
 	for k := range p.Alternatives {
 		for _, l := range p.Alternatives[k].Legs {
-			if l.What.Work == 0 { // else it is of no slot
+			if l.What.Work == 0 { // work on time-shared nodes takes no slot
 				start, end := d.Groups[l.Group].Padded(l.What.Start, l.What.End)
 				list = append(list, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: start, End: end})
 			}
@@ -203,12 +202,12 @@ func (p *Plan) parts(d *Draft, j *Job) []bourse.Part {
 	return list
 }
 
-// want adds a leg to what a site must be asked for.
+// want adds a leg to the quotes to ask for.
 func (w *Wanted) want(l *Leg, user string) {
 	w.Legs, w.Users, w.base = append(w.Legs, l.What), append(w.Users, user), append(w.base, l.Base)
 }
 
-// list makes the list of what the sites must be asked for.
+// list lists, by site, the quotes to ask for.
 func (d *Draft) list() {
 	d.Wanted = make([]Wanted, len(d.in.Sites))
 	for i := range d.Jobs {

@@ -12,61 +12,61 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// Input is what a cycle has before it when its search begins.
+// Input is what a cycle knows when its search begins.
 type Input struct {
-	Cycle   uint64      // its number: what strategy random draws depends on it
-	From    bourse.Time // no window starts before
-	Horizon bourse.Time // no window ends after
+	Cycle   uint64      // its number; the draws of strategy random depend on it
+	From    bourse.Time // no window starts earlier
+	Horizon bourse.Time // no window ends later
 	Terms   Terms
-	Jobs    []Job  // in serving order: who comes first has the first claim
+	Jobs    []Job  // in serving order: earlier jobs have the first claim
 	Sites   []Site // that were asked for offers, in order of name
-	Away    bool   // some site was not asked that may be there in a later cycle
+	Away    bool   // a site that was not asked may take part in a later cycle
 }
 
-// Terms are those of a broker's settings that a plan follows from.
+// Terms are the broker's settings on which a plan depends.
 type Terms struct {
 	Algorithm       search.Algorithm
 	Weights         search.Weights // of algorithm best
 	Minimize        bourse.Goal
-	Urgency         bourse.Urgency  // under GoalValue, of a job that has none of its own
-	Weight          int64           // of a credit under GoalValue, in thousandths, from 1,000; 0: that, and no window is left for what it loses
+	Urgency         bourse.Urgency  // under GoalValue: for jobs without one of their own
+	Weight          int64           // under GoalValue: of a credit, in thousandths, at least 1,000; 0: like 1,000, but no window is rejected for its loss
 	Patience        bourse.Duration // under GoalValue: how long a job may wait for a better window
-	Wait            bourse.Duration // and how long one that is left without a window waits for its next chance
+	Wait            bourse.Duration // under GoalValue: how long a job left without a window waits for its next chance
 	BudgetLimit     bourse.Credits  // B*; selection.Auto: by the formula
 	TimeLimit       bourse.Duration // T*; selection.Auto: by the formula
-	MaxAlternatives int             // of one job, at least 1
-	Strategy        choice.Strategy // not a batch: jobs are taken one by one
+	MaxAlternatives int             // for one job, at least 1
+	Strategy        choice.Strategy // all but choice.Batch take jobs one by one
 	Alpha           choice.Alpha    // of strategy alpha
 	Draws           uint64          // seed of strategy random
-	OfferWait       bourse.Duration // how long the sites had to answer; for the reasons that say so
+	OfferWait       bourse.Duration // how long the sites had to answer; only used in reasons
 }
 
-// Job is a job as a cycle looks at it.
+// Job is a job as a cycle sees it.
 type Job struct {
 	Name     string
 	User     string
 	Submit   bourse.Time
 	Priority int
-	// Request is what it asks for in this cycle: ready once those that it comes
-	// after have ended, and ended in time for those that come after it.
+	// Request is its request for this cycle: ready once the jobs it comes after have
+	// ended, and due in time for the jobs that come after it.
 	Request  bourse.Request
-	Deadline bourse.Time         // its own; that of the Request may be earlier
-	Pending  bool                // something that it comes after is not done: it may be ready earlier than the Request says
-	Gone     bool                // it takes no part any more, and is in the list for the record
+	Deadline bourse.Time         // the job's own; the Request's may be earlier
+	Pending  bool                // a job it comes after is not done, so it may be ready earlier than the Request says
+	Gone     bool                // it no longer takes part, and is listed for the record only
 	Barred   []bourse.UserBarred // sites that are closed to its user, in order of name
-	Bound    bourse.Reason       // why it is ready no sooner: a bound of its user or tenant
+	Bound    bourse.Reason       // the bound of its user or tenant that makes it ready no sooner
 
 	Elsewhere bool // a site that was not asked may be able to serve it
 }
 
-// Site is what a site has answered to the request for offers.
+// Site is a site's answer to the request for offers.
 type Site struct {
 	Name    string
 	Answer  Answer
 	Refusal bourse.Reason       // why it is closed
 	Version uint64              // of its state
 	Now     bourse.Time         // by its clock
-	Groups  []agents.GroupOffer // what it offers: groups of alike nodes, what is free on them until the horizon
+	Groups  []agents.GroupOffer // groups of equal nodes, with what is free on them until the horizon
 }
 
 // Answer is how a site answered a request for offers.
@@ -75,8 +75,8 @@ type Answer uint8
 // The answers.
 const (
 	Silent Answer = iota
-	Closed        // to this broker, or its offers make no sense
-	Skewed        // its clock is off, so that absolute times mean nothing
+	Closed        // closed to this broker, or its offers make no sense
+	Skewed        // its clock is off, so its times mean nothing
 	Usable
 )
 
@@ -85,15 +85,15 @@ var answerNames = [...]string{"silent", "closed", "skewed", "usable"}
 // String names the answer.
 func (a Answer) String() string { return answerNames[a] }
 
-// OneByOne reports whether jobs are taken one by one and not weighed against each
+// OneByOne reports whether jobs are taken one by one rather than weighed against each
 // other.
 func (t *Terms) OneByOne() bool { return t.Strategy != choice.Batch }
 
-// ByValue reports whether the jobs of a batch are placed by their value, and not
-// by the papers' rules.
+// ByValue reports whether the jobs of a batch are placed by their value rather than by the
+// papers' rules.
 func (t *Terms) ByValue() bool { return t.Minimize == bourse.GoalValue && !t.OneByOne() }
 
-// paper is what the papers' selection minimises.
+// paper is the goal of the papers' selection.
 func (t *Terms) paper() selection.Goal {
 	switch t.Minimize {
 	case bourse.GoalCost:
@@ -104,13 +104,14 @@ func (t *Terms) paper() selection.Goal {
 	return selection.MinTime
 }
 
-// BindsBudget reports whether B* limits the selection: always when an operator
-// has set it, otherwise unless the cost is what is minimised.
+// BindsBudget reports whether B* limits the selection: always if an operator has set it,
+// otherwise unless the goal is cost or value.
 func (t *Terms) BindsBudget() bool {
 	return t.BudgetLimit != selection.Auto || t.Minimize != bourse.GoalCost && !t.ByValue()
 }
 
-// BindsTime reports whether T* limits the selection.
+// BindsTime reports whether T* limits the selection: if an operator has set it, or the
+// goal is cost.
 func (t *Terms) BindsTime() bool {
 	return t.TimeLimit != selection.Auto || t.Minimize == bourse.GoalCost
 }
@@ -118,14 +119,13 @@ func (t *Terms) BindsTime() bool {
 // capped reports whether a job's price cap holds for each of its nodes.
 func (t *Terms) capped() bool { return t.Algorithm.CapsPrice() }
 
-// search are the options of a search for windows from an instant on.
+// search are the options of a search for windows that start at from or later.
 func (t *Terms) search(from bourse.Time) search.Options {
 	return search.Options{Algorithm: t.Algorithm, MaxAlternatives: t.MaxAlternatives, Notice: from, Weights: t.Weights}
 }
 
-// Better reports whether an alternative is tried before another, where the chosen
-// one was not to be had: by what is minimised, then the cheaper, then the earlier
-// found.
+// Better reports whether x is tried before y once the chosen alternative could not be had:
+// by what is minimised, then by cost, then by the order found.
 func (t *Terms) Better(x, y *Alternative) bool {
 	first := 0
 	switch t.Minimize {
@@ -139,7 +139,7 @@ func (t *Terms) Better(x, y *Alternative) bool {
 	return cmp.Or(first, cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Number, y.Number)) < 0
 }
 
-// Answered is how many sites have offers that can be used.
+// Answered is the number of sites with usable offers.
 func (in *Input) Answered() int {
 	n := 0
 	for i := range in.Sites {
@@ -150,8 +150,7 @@ func (in *Input) Answered() int {
 	return n
 }
 
-// complete reports whether every site has offers that can be used, so that what
-// they do not have nobody has.
+// complete reports whether every site has usable offers, so that nobody has what they lack.
 func (in *Input) complete() bool {
 	n := in.Answered()
 	return n == len(in.Sites) && n > 0
@@ -168,7 +167,7 @@ func (in *Input) Skewed() []string {
 	return list
 }
 
-// silence says why there is nothing to search.
+// silence says why there are no offers to search.
 func (in *Input) silence() bourse.Reason {
 	if len(in.Sites) == 0 {
 		return reason(bourse.NoOffer, "no site is there at present")
@@ -197,8 +196,8 @@ func serves(g *bourse.Group, r *bourse.Request) bool {
 	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine)
 }
 
-// Quickest is how long a request takes on the fastest nodes that the sites offer
-// for it; false if there are none.
+// Quickest is how long a request takes on the fastest suitable nodes that the sites offer.
+// It reports false if there are none.
 func Quickest(sites []Site, r *bourse.Request) (bourse.Duration, bool) {
 	var best bourse.Performance
 	for i := range sites {
@@ -217,7 +216,7 @@ func Quickest(sites []Site, r *bourse.Request) (bourse.Duration, bool) {
 	return best.Runtime(r.Shortest()), true
 }
 
-// barredSites marks the sites that are closed to a job's user; nil if none is.
+// barredSites marks, by site, those that are closed to a job's user; nil if none is.
 func (in *Input) barredSites(j *Job) []bool {
 	if len(j.Barred) == 0 {
 		return nil
@@ -232,14 +231,14 @@ func (in *Input) barredSites(j *Job) []bool {
 	return list
 }
 
-// Quotes is what a choice depends on beyond the Input: what has come to be known
-// since the search.
+// Quotes is what a choice depends on besides the Input: what has become known since the
+// search.
 type Quotes struct {
 	Sites  [][]bourse.Quote          // by site: the answer to Draft.Wanted, leg by leg; nil: none in time
-	Sets   [][]bourse.Quote          // by site: the answer to Draft.Together of what is chosen without; nil: none in time, or not asked
+	Sets   [][]bourse.Quote          // by site: the answer to Draft.Together for the first choice; nil: none in time, or not asked
 	Left   bourse.Credits            // what the VO can still promise
-	Quotas map[string]bourse.Credits // what users who have a quota can still spend under it; negative: it is passed
-	Gone   []bool                    // by job: it takes no part any more; nil: as in the Input
+	Quotas map[string]bourse.Credits // what each user with a quota can still spend under it; negative: it is exceeded
+	Gone   []bool                    // by job: it no longer takes part; nil: as in the Input
 	Away   bool                      // as Input.Away
 }
 

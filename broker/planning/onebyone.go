@@ -10,11 +10,11 @@ import (
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
-// With a strategy that is not a batch each job goes whole to one group of one site,
-// by choice.Rule over the quotes of all. Jobs are not weighed against each other, so
-// neither B* nor T* binds; budgets, accounts and quotas do.
+// With a strategy that is not a batch, each job goes whole to one group of one site, by
+// choice.Rule over all quotes. Jobs are not weighed against each other, so neither B* nor
+// T* binds; budgets, accounts and quotas do.
 
-// findStarts makes alternatives of the starts of each group that are worth a quote.
+// findStarts adds, for each job, alternatives at the starts of each group worth a quote.
 func (d *Draft) findStarts() {
 	for i := range d.Jobs {
 		p := &d.Jobs[i]
@@ -27,9 +27,9 @@ func (d *Draft) findStarts() {
 	}
 }
 
-// starts makes alternatives of the starts that the groups have room for, at most
-// MaxAlternatives of each group, and says why there are none. Those of a moldable
-// job are dealt among its sizes.
+// starts adds alternatives at starts for which the groups have room, at most
+// MaxAlternatives for each group, or says why there are none. For a moldable job they are
+// divided among its sizes.
 func (p *Plan) starts(d *Draft, j *Job) bourse.Reason {
 	why := reason(bourse.NoNode, "no group of any site has nodes such as it asks for")
 	most := d.in.Terms.MaxAlternatives
@@ -51,8 +51,8 @@ func (p *Plan) starts(d *Draft, j *Job) bourse.Reason {
 	return why
 }
 
-// startsAt makes alternatives of the starts that a group has room for a size at,
-// at most so many: how many there are, or why there are none.
+// startsAt adds at most most alternatives at starts for which a group has room for a size.
+// It returns how many it has added, or why none.
 func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int, bourse.Reason) {
 	r, g := j.Request.At(z), &d.Groups[at]
 	from, to := max(d.in.From, r.Ready), min(d.in.Horizon, r.Deadline)
@@ -73,8 +73,8 @@ func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int,
 	return len(list), why
 }
 
-// startsOn lists the starts of a request on a group that are worth a quote, at most so
-// many, or says why there are none.
+// startsOn lists at most most starts of a request on a group that are worth a quote, or
+// says why there are none.
 func (d *Draft) startsOn(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
 	g := &d.Groups[at]
 	if g.Curve != nil {
@@ -93,9 +93,9 @@ func (d *Draft) startsOn(at int, r *bourse.Request, length bourse.Duration, from
 	return list, bourse.Reason{}
 }
 
-// startsUnder is startsOn of a group whose price changes over time. A start after the
-// first clear one may be cheaper there, so all are looked at, and those at which the
-// price changes, or does when the leg ends. The cheapest is always among those kept.
+// startsUnder is startsOn for a group whose price changes over time. There a start after
+// the first clear one may be cheaper. So it looks at all starts, including those where the
+// price changes at the leg's start or end, and always keeps the cheapest.
 func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
 	g, free, last := &d.Groups[at], d.admissible[at], to.Add(-length)
 	instants := []bourse.Time{from}
@@ -110,7 +110,7 @@ func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, f
 		}
 	}
 	for t := g.Curve.Next(from); t < to; t = g.Curve.Next(t) {
-		add(min(t, last)) // a change after the last start still has that one the cheapest
+		add(min(t, last)) // if the change comes after the last start, that may be the cheapest
 		add(t.Add(-length))
 	}
 	slices.Sort(instants)
@@ -147,7 +147,7 @@ func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, f
 	return list, bourse.Reason{}
 }
 
-// nearer is the reason of the group that came nearer to having room.
+// nearer is the reason from the group that came nearer to serving the job.
 func nearer(x, y bourse.Reason) bourse.Reason {
 	order := []bourse.Code{bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
 	if slices.Index(order, y.Code) > slices.Index(order, x.Code) {
@@ -156,11 +156,11 @@ func nearer(x, y bourse.Reason) bourse.Reason {
 	return x
 }
 
-// startsOf lists the starts of n nodes for d within [from, to) that are worth a
-// quote: the earliest, and those at which what is free changes, up to the first
-// that is clear of the queue's plan; later ones are no cheaper. Of more than most
-// it keeps that many, the first and the last among them, as even as can be. It
-// costs a sort of the steps, and for each that is looked at those within d.
+// startsOf lists the starts of n nodes for d within [from, to) that are worth a quote: the
+// earliest, and those at which the number of free nodes changes, up to the first that is
+// clear of the queue's plan; later ones are no cheaper. If there are more than most it
+// keeps that many, evenly spread, including the first and the last. It sorts the profiles'
+// steps and, for each instant, looks at the steps within d.
 func startsOf(admissible, clear bourse.Profile, n int, d bourse.Duration, from, to bourse.Time, most int) []bourse.Time {
 	last := min(clear.EarliestFit(max(from, clear[0].At), n, d), to.Add(-d))
 	instants := []bourse.Time{from}
@@ -173,7 +173,7 @@ func startsOf(admissible, clear bourse.Profile, n int, d bourse.Duration, from, 
 	}
 	slices.Sort(instants)
 	var list []bourse.Time
-	fit := bourse.Time(-1) // the earliest start at or after the instant before
+	fit := bourse.Time(-1) // the earliest start at or after the previous instant
 	for _, t := range thin(slices.Compact(instants), maxInstants) {
 		if fit < t {
 			fit = admissible.EarliestFit(max(t, admissible[0].At), n, d)
@@ -185,10 +185,11 @@ func startsOf(admissible, clear bourse.Profile, n int, d bourse.Duration, from, 
 	return thin(list, most)
 }
 
-// maxInstants bounds how many instants of a group are looked at.
+// maxInstants bounds how many instants of a group are considered.
 const maxInstants = 4096
 
-// thin keeps most of a list, the first and the last among them.
+// thin keeps at most most elements of a list, evenly spread, including the first and, if
+// most is above 1, the last.
 func thin(list []bourse.Time, most int) []bourse.Time {
 	n := len(list)
 	if n <= most {
@@ -203,8 +204,8 @@ func thin(list []bourse.Time, most int) []bourse.Time {
 	return list[:most]
 }
 
-// dropLost gives up the jobs whose every start fell to its price: the cheapest of
-// each group, clear of its queue, was among them.
+// dropLost gives up the jobs that lost every start to its price. No second search helps:
+// the cheapest start of each group, clear of its queue, was among them.
 func (c *chooser) dropLost() {
 	for i := range c.o.Jobs {
 		if p := &c.o.Jobs[i]; !p.Over && len(p.Alternatives) == 0 {
@@ -213,7 +214,7 @@ func (c *chooser) dropLost() {
 	}
 }
 
-// takeEach picks for each candidate what the strategy prefers of what is covered.
+// takeEach picks, for each candidate, what the strategy prefers of what the accounts cover.
 func (c *chooser) takeEach() {
 	for _, i := range c.candidates {
 		p, user := &c.o.Jobs[i], c.d.in.Jobs[i].User
@@ -227,9 +228,9 @@ func (c *chooser) takeEach() {
 	}
 }
 
-// Preferred is the index of the alternative of a job that the strategy takes among
-// those that can be had, -1 if there is none. A moldable job first takes a size: of
-// those that can be had the one preferred (see bourse.Request.Preferred).
+// Preferred is the index of the alternative that the strategy takes for a job among those
+// for which can is true, or -1 if there is none. A moldable job first settles on the size
+// it prefers of those that can be had (see bourse.Request.Preferred).
 func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alternative) bool) int {
 	var list []choice.Candidate
 	var index []int
@@ -260,8 +261,7 @@ func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alterna
 	return -1
 }
 
-// preferredSize is the size preferred among the alternatives that can be had; zero
-// if there is none.
+// preferredSize is the preferred size among the alternatives for which can is true, or zero.
 func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alternative) bool) bourse.Size {
 	if len(r.Sizes) == 0 {
 		return r.Preferred()[0]
@@ -276,8 +276,7 @@ func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alte
 	return bourse.Size{}
 }
 
-// seed is a number of a job that no other cycle's and no other job's equals: what
-// settles its ties.
+// seed is a number, different for each job and cycle, that breaks a job's ties.
 func (in *Input) seed(job string) uint64 { return in.draw(job) }
 
 // draw is the number that a job draws in this cycle: a function of Terms.Draws,
@@ -285,7 +284,7 @@ func (in *Input) seed(job string) uint64 { return in.draw(job) }
 func (in *Input) draw(job string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %d %s", in.Terms.Draws, in.Cycle, job)
-	x := h.Sum64() // its low bits are poor: mixed as by splitmix64
+	x := h.Sum64() // mix as splitmix64 does, because FNV's low bits are poor
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31

@@ -8,17 +8,16 @@ import (
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
-// order is the order in which a search by the papers' rules looks at the groups. With
-// the papers' own goals, time and cost, it is as they stand. With the goal finish,
-// groups that a search cannot tell apart, of one performance, price and machine,
-// change places, so that none has more than the others for its site's name: first
-// comes the one whose site has the largest free share, then a permutation of the
-// cycle's own.
+// order is the order in which a search by the papers' rules looks at the groups. With the
+// papers' own goals, time and cost, it is the draft's order. With the goal finish, groups
+// that a search cannot tell apart (equal performance, price and machine) change places, so
+// that none gains from its site's name: those whose site has the largest free share come
+// first, and a permutation drawn for the cycle breaks ties.
 type order struct {
-	to []int32 // by place: which group is looked at there; nil: as they stand
+	to []int32 // by place: the group looked at there; nil: the draft's order
 }
 
-// newOrder is that of a cycle.
+// newOrder is the order for a draft's cycle.
 func newOrder(d *Draft) order {
 	if d.in.Terms.Minimize != bourse.GoalFinish {
 		return order{}
@@ -51,7 +50,7 @@ func newOrder(d *Draft) order {
 	return o
 }
 
-// alike is what a search sees of a group but for what is free.
+// alike is what a search sees of a group, apart from what is free.
 type alike struct {
 	performance bourse.Performance
 	price       bourse.Price
@@ -68,7 +67,7 @@ func likeness(g *bourse.Group) alike {
 	return alike{g.Performance, g.Price, g.Curve.String(), g.Padding, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
 }
 
-// arrange puts a list that is by group in the order of the search.
+// arrange puts a list by group in the order of the search.
 func arrange[T any](o *order, list []T) []T {
 	if o.to == nil || list == nil {
 		return list
@@ -80,7 +79,7 @@ func arrange[T any](o *order, list []T) []T {
 	return out
 }
 
-// back names the groups of windows as the draft does.
+// back replaces the search's group numbers in windows by the draft's.
 func (o *order) back(windows []bourse.Window) []bourse.Window {
 	if o.to == nil {
 		return windows

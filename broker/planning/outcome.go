@@ -6,20 +6,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// JobOutcome is what a plan comes to for one job, with all alternatives that there
-// were.
+// JobOutcome is the result of a plan for one job, with all alternatives that were found.
 type JobOutcome struct {
 	Job         string
-	Options     []Option // all alternatives that were found, in that order
-	Chosen      int      // number of the option, 0: none
-	Reason      bourse.Reason
-	TimeLimit   bourse.Duration // T* in force, MaxDuration where none binds
-	BudgetLimit bourse.Credits  // B* in force, MaxCredits where none binds
+	Options     []Option        // all alternatives, in the order found
+	Chosen      int             // number of the option, 0: none
+	Reason      bourse.Reason   // why the job was postponed
+	TimeLimit   bourse.Duration // T* in force, MaxDuration if none binds
+	BudgetLimit bourse.Credits  // B* in force, MaxCredits if none binds
 	Wants       Wants           // under GoalValue
 }
 
-// Wants is what a job of a cycle by value has least of, and what an hour until its end
-// is worth to it.
+// Wants is what a job minimises in a cycle by value, and what ending an hour earlier is
+// worth to it.
 type Wants struct {
 	Goal  bourse.Goal
 	Worth bourse.Credits
@@ -32,24 +31,24 @@ type Option struct {
 	End    bourse.Time
 	Time   bourse.Duration
 	Fare   bourse.Fare
-	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal and urgency
-	Copies int            // under GoalValue: how many more there are like it
+	Loss   bourse.Credits // under GoalValue: its loss by the job's goal and urgency
+	Copies int            // under GoalValue: how many more windows are like it
 	Legs   []OptionLeg
-	Out    bourse.Reason // why it took no part in the selection; None if it did
+	Out    bourse.Reason // why it took no part in the selection; no reason if it did
 }
 
-// OptionLeg is one leg of it.
+// OptionLeg is one leg of an option.
 type OptionLeg struct {
 	Site      string
 	Leg       bourse.Leg
 	Fare      bourse.Fare
 	Delayed   int // waiting jobs that would start later
 	Contended bool
-	Refusal   bourse.Reason // of its quote
-	Guess     bool          // contended, and not quoted in the cycle: at base price, the site might add to that
+	Refusal   bourse.Reason // in its quote
+	Guess     bool          // contended but not quoted in the cycle: the fare is its base price, to which the site might add
 }
 
-// Taken returns the option that was chosen, nil if none was.
+// Taken returns the option that was chosen, or nil.
 func (o *JobOutcome) Taken() *Option {
 	i := slices.IndexFunc(o.Options, func(x Option) bool { return x.Number == o.Chosen })
 	if i < 0 {
@@ -58,12 +57,12 @@ func (o *JobOutcome) Taken() *Option {
 	return &o.Options[i]
 }
 
-// Guessed reports whether a leg's price is not one that its site has quoted.
+// Guessed reports whether the price of any leg is a guess.
 func (o *Option) Guessed() bool {
 	return slices.ContainsFunc(o.Legs, func(l OptionLeg) bool { return l.Guess })
 }
 
-// show lists what a choice comes to, job by job. guess says which legs' quotes were
+// show lists the outcome of a choice, job by job. guess says which legs' quotes were
 // guessed; nil: none.
 func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []JobOutcome {
 	why := make([]bourse.Reason, len(o.Jobs))
@@ -99,7 +98,7 @@ func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []
 			}
 		}
 		for k := range p.Alternatives {
-			if a := &p.Alternatives[k]; a.Number > len(found[i].Alternatives) { // of the second search
+			if a := &p.Alternatives[k]; a.Number > len(found[i].Alternatives) { // from the second search
 				show(a)
 			}
 		}
@@ -111,7 +110,7 @@ func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []
 	return shown
 }
 
-// option shows an alternative, and why it is not among the plan's any more.
+// option shows an alternative and, if the plan no longer has it, why.
 func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
 	o := Option{Number: a.Number, Start: a.Start(), End: a.End, Time: a.Time, Copies: a.Copies}
 	for i := range a.Legs {

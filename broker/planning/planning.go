@@ -1,14 +1,14 @@
-// Package planning decides what a cycle of a broker does, as a function of what
-// the cycle has before it (Toporkov et al., sections 2 and 3):
+// Package planning decides what a cycle of a broker does, as a function of the cycle's
+// input (Toporkov et al., sections 2 and 3):
 //
 //	Plan(Input)            -> Draft: alternatives for each job, and the quotes it wants
 //	Choose(Draft, Quotes)  -> Outcome: one alternative a job, or why it has none
 //
-// Between the two the broker asks the sites for the quotes; under GoalValue it may ask
-// for those of sets (Draft.Together) after, and choose again. Neither reads a clock,
-// draws a number or knows another cycle. What they read is what the journal keeps
-// of a cycle (bourse.CycleSeen, bourse.CyclePlanned; record.go), so that a Rerun
-// decides the same again, or what another budget or another site would have led to.
+// Between the two the broker asks the sites for the quotes. Under GoalValue it may then
+// ask for quotes of sets (Draft.Together) and choose again. Neither function reads a
+// clock, draws a random number or knows about other cycles. They read only what the
+// journal keeps of a cycle (bourse.CycleSeen, bourse.CyclePlanned; record.go). So a Rerun
+// can repeat the decision, or find the one that another budget or site would have led to.
 //
 // Times are instants in milliseconds, durations are milliseconds, credits are
 // whole millionths: bourse.Time, bourse.Duration, bourse.Credits. Sites, groups and
@@ -22,9 +22,9 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// Planner plans. It keeps the memory of its work from one call to the next and
-// nothing else: what it returns depends on the arguments alone, and shares nothing
-// with it. The zero Planner is ready. It is not safe for concurrent use.
+// Planner plans. From one call to the next it only reuses allocated memory: results
+// depend on the arguments alone, and share nothing with the Planner. The zero Planner is
+// ready to use. It is not safe for concurrent use.
 type Planner struct {
 	list     *search.List
 	finder   *search.Finder
@@ -32,12 +32,12 @@ type Planner struct {
 	rest     []bourse.Profile // by group: what a second search may use
 	selector selection.Selector
 	options  [][]selection.Alternative
-	placer   *placement.Placer // by value, of what drafted offers
+	placer   *placement.Placer // by value only, for drafted
 	drafted  *Draft
-	which    []int // the jobs of the Input that it places
+	which    []int // the jobs of the Input that placer places
 }
 
-// open lays out the slots of what is free on the groups of a draft.
+// open lists the free slots on the groups of a draft.
 func (p *Planner) open(d *Draft, free []bourse.Profile) {
 	if p.list == nil {
 		p.list = new(search.List)
@@ -47,7 +47,7 @@ func (p *Planner) open(d *Draft, free []bourse.Profile) {
 	p.list.ResetFungible(arrange(&d.order, d.Groups), arrange(&d.order, free), d.in.From, d.in.Horizon)
 }
 
-// windows looks for windows for some of a draft's jobs, at most so many of one.
+// windows searches for windows for some of a draft's jobs, at most most for each.
 func (p *Planner) windows(d *Draft, jobs []int, most int) search.Result {
 	o := d.in.Terms.search(d.in.From)
 	o.MaxAlternatives = most
@@ -63,10 +63,9 @@ func (p *Planner) windows(d *Draft, jobs []int, most int) search.Result {
 	return r
 }
 
-// Plan looks for the alternatives of each job on what the sites have offered, and
-// lists the legs whose price only their sites can name. Jobs without an alternative
-// are postponed. The Input is not changed and must not be, as long as the Draft is
-// used.
+// Plan finds alternatives for each job in what the sites have offered, and lists the legs
+// whose price only their sites can quote. Jobs without an alternative are postponed. Plan
+// does not change the Input, which must stay unchanged while the Draft is used.
 func (p *Planner) Plan(in *Input) *Draft {
 	d := newDraft(in)
 	if !in.Terms.ByValue() {
@@ -92,11 +91,10 @@ func (p *Planner) Plan(in *Input) *Draft {
 	return d
 }
 
-// Choose drops the alternatives that a site does not carry or that cost too much,
-// has those jobs that lost all of theirs searched for once more, and picks one
-// alternative for each of the others: the best combination under B*, T* and the
-// accounts. With the quotes of sets it is chosen twice; see together.go. The Draft
-// is not changed: it may be chosen from again.
+// Choose drops the alternatives that a site refuses or that cost too much, searches once
+// more for jobs that have lost all of theirs, and picks one alternative for each job: the
+// best combination under B*, T* and the accounts. With quotes of sets it chooses twice;
+// see together.go. The Draft is not changed, so Choose may be called on it again.
 func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 	o := &Outcome{BudgetLimit: bourse.MaxCredits, TimeLimit: bourse.MaxDuration}
 	o.Jobs = d.quoted(q)
@@ -137,8 +135,8 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 	return o
 }
 
-// Windows looks for windows for the only job of an Input, at base price and without
-// regard to its site's queues or to any account. Without windows it says why.
+// Windows finds windows for the only job of an Input, at base price and ignoring the
+// sites' queues and all accounts. If there are none it says why.
 func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 	d := newDraft(in)
 	if in.Terms.ByValue() {
@@ -153,7 +151,7 @@ func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 	return d, found.Reasons[0]
 }
 
-// reason is a reason of that code.
+// reason makes a reason.
 func reason(code bourse.Code, format string, args ...any) bourse.Reason {
 	return bourse.Because(code, format, args...)
 }

@@ -19,10 +19,9 @@ func (c *chooser) giveUp(job int, why bourse.Reason) {
 	c.o.Postponed = append(c.o.Postponed, c.d.Judge(job, why, c.q.Away))
 }
 
-// Judge says why a job is postponed that gets no window for that reason, and
-// whether it ever will: where every site that was asked has answered, none is away
-// that may come back, none is closed to its user and no site could ever serve the job,
-// it is final.
+// Judge decides how a job that gets no window for the reason why is postponed. It is final
+// if every site asked has answered, no other site may appear, none is closed to the job's
+// user, and no site could ever serve the job.
 func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
 	j := &d.in.Jobs[job]
 	p := Postponed{Job: job, Reason: why}
@@ -54,7 +53,7 @@ func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
 // soonest is the earliest end that a request could have if everything were free.
 func (d *Draft) soonest(r *bourse.Request) bourse.Time {
 	best := bourse.Never
-	if r.Require.None() { // as most: the fastest of all will do, or none
+	if r.Require.None() { // like most jobs: the fastest group decides
 		if d.fastest >= r.MinPerformance && len(d.Groups) > 0 {
 			best = max(d.in.From, r.Ready).Add(d.fastest.Runtime(r.Shortest()))
 		}
@@ -68,8 +67,8 @@ func (d *Draft) soonest(r *bourse.Request) bourse.Time {
 	return best
 }
 
-// leftOut adds to the reason for which a job has no window which sites were left
-// out. Where no other site has offered anything, that is the reason.
+// leftOut adds to the reason why a job has no window the sites that are closed to its
+// user. If no other site has offered anything, that is the reason.
 func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
 	var names []string
 	others := len(d.Groups) == 0
@@ -88,7 +87,7 @@ func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
 	return reason(why.Code, "%v; %s", why, words)
 }
 
-// barredBy says how a site is closed to a job's user.
+// barredBy is the bar that closes a site to a job's user.
 func barredBy(j *Job, site string) bourse.UserBarred {
 	for _, x := range j.Barred {
 		if x.Site == site {

@@ -13,8 +13,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// Seen is the record of an Input. Where it is cut, what was free and what the jobs
-// ask for is left out.
+// Seen is the record of an Input. If cut, it leaves out what was free and what the jobs
+// ask for.
 func (in *Input) Seen(cut bool) bourse.CycleSeen {
 	f := bourse.CycleSeen{Cycle: in.Cycle, From: in.From, Horizon: in.Horizon, Terms: in.Terms.seen(), Cut: cut}
 	for i := range in.Jobs {
@@ -31,7 +31,7 @@ func (in *Input) Seen(cut bool) bourse.CycleSeen {
 	return f
 }
 
-// Sizes of what is recorded, in bytes, roughly.
+// Approximate sizes of what is recorded, in bytes.
 const (
 	stepSize  = 12
 	groupSize = 120
@@ -39,8 +39,7 @@ const (
 	quoteSize = 60
 )
 
-// RecordSize is how many bytes the record of an Input takes, roughly, where it is
-// not cut.
+// RecordSize is the approximate size of the record of an Input in bytes, if not cut.
 func (in *Input) RecordSize() int {
 	size := jobSize * len(in.Jobs)
 	for i := range in.Sites {
@@ -52,7 +51,7 @@ func (in *Input) RecordSize() int {
 	return size
 }
 
-// RecordSize is how many bytes the record of the quotes takes, roughly.
+// RecordSize is the approximate size of the record of the quotes in bytes.
 func (d *Draft) RecordSize(q *Quotes) int {
 	size := 0
 	for site := range d.Wanted {
@@ -68,8 +67,8 @@ func (d *Draft) RecordSize(q *Quotes) int {
 	return size
 }
 
-// seen is the record of how a site answered. What it offered is left out where it
-// cannot be used, or there is no room.
+// seen is the record of a site's answer. It leaves out offers that are unusable, and all
+// offers if cut.
 func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
 	f := bourse.SiteSeen{Site: s.Name, Answer: s.Answer.String(), Reason: s.Refusal, Version: s.Version, Now: s.Now}
 	if s.Answer != Usable || cut {
@@ -110,8 +109,7 @@ func (t *Terms) seen() bourse.Terms {
 	return f
 }
 
-// quotasSeen is the record of what the quotas of the batch's users leave, in serving
-// order.
+// quotasSeen is the record of what the quotas leave to the batch's users, in serving order.
 func (in *Input) quotasSeen(q *Quotes) []bourse.QuotaSeen {
 	var list []bourse.QuotaSeen
 	for i := range in.Jobs {
@@ -125,8 +123,8 @@ func (in *Input) quotasSeen(q *Quotes) []bourse.QuotaSeen {
 	return list
 }
 
-// quotesSeen is the record of what the sites have answered to the requests for
-// quotes. A site that has said nothing that makes sense has not answered.
+// quotesSeen is the record of the sites' answers to the requests for quotes. An answer that
+// makes no sense counts as none.
 func (in *Input) quotesSeen(wanted []Wanted, quotes [][]bourse.Quote) []bourse.SiteQuotes {
 	var list []bourse.SiteQuotes
 	for site := range wanted {
@@ -148,8 +146,8 @@ func (in *Input) quotesSeen(wanted []Wanted, quotes [][]bourse.Quote) []bourse.S
 	return list
 }
 
-// Planned is the record of a choice and of what it depended on beyond the Input.
-// Where it is cut, the quotes are left out.
+// Planned is the record of a choice and of what it depended on besides the Input. If cut,
+// it leaves out the quotes.
 func (d *Draft) Planned(q *Quotes, o *Outcome, cut bool) bourse.CyclePlanned {
 	f := bourse.CyclePlanned{Cycle: d.in.Cycle, Left: q.Left, Quotas: d.in.quotasSeen(q), Cut: cut}
 	if !cut {
@@ -164,7 +162,7 @@ func (d *Draft) Planned(q *Quotes, o *Outcome, cut bool) bourse.CyclePlanned {
 	return f
 }
 
-// Chosen is the alternative that was chosen, nil if there is none.
+// Chosen is the alternative that was chosen, or nil.
 func (p *Plan) Chosen() *Alternative {
 	if p.Over || p.Choice < 0 {
 		return nil
@@ -172,8 +170,7 @@ func (p *Plan) Chosen() *Alternative {
 	return &p.Alternatives[p.Choice]
 }
 
-// read makes an Input of what is on record. A site that was not asked stands in it
-// as one that was silent.
+// read makes an Input from the record. A site that was not asked appears in it as silent.
 func read(f *bourse.CycleSeen) (*Input, error) {
 	t, err := readTerms(&f.Terms)
 	if err != nil {
@@ -198,7 +195,7 @@ func read(f *bourse.CycleSeen) (*Input, error) {
 	return in, in.sortSites()
 }
 
-// sortSites puts the sites in order of name. Two of one name are an error.
+// sortSites puts the sites in order of name. Two sites with one name are an error.
 func (in *Input) sortSites() error {
 	slices.SortFunc(in.Sites, func(x, y Site) int { return strings.Compare(x.Name, y.Name) })
 	for i := 1; i < len(in.Sites); i++ {
@@ -209,7 +206,7 @@ func (in *Input) sortSites() error {
 	return nil
 }
 
-// readSite reads how a site answered, and what it offered.
+// readSite reads a site's answer and offers.
 func readSite(f *bourse.SiteSeen) (Site, error) {
 	s := Site{Name: f.Site, Answer: Answer(max(0, slices.Index(answerNames[:], f.Answer))), Refusal: f.Reason, Version: f.Version, Now: f.Now}
 	if s.Answer != Usable {

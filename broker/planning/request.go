@@ -5,15 +5,15 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The bounds on what one job may ask for and one site may offer.
+// Bounds on what one job may ask for and what one site may offer.
 const (
 	MaxNodes  = 1_000_000
 	maxPhi    = 100_000 // how far outside its window an alternative may lie, in thousandths
-	maxGroups = 1024
-	maxSteps  = 1 << 17 // of one group's profile
+	maxGroups = 1024    // groups of one site
+	maxSteps  = 1 << 17 // steps of one group's profile
 )
 
-// Unsound says what of a job can never be served.
+// Unsound says why a job can never be served by anyone; no reason: it makes sense.
 func Unsound(j *bourse.Job) bourse.Reason {
 	if len(j.Sizes) > 0 {
 		if err := bourse.CheckSizes(j.Sizes, MaxNodes); err != nil {
@@ -54,7 +54,8 @@ func Unsound(j *bourse.Job) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// SoundGroups reports whether what a site offers can be planned with.
+// SoundGroups reports whether a site's offers make sense. It looks at every step of every
+// profile.
 func SoundGroups(list []agents.GroupOffer) bool {
 	if len(list) > maxGroups {
 		return false

@@ -11,13 +11,13 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// Rerun plans a cycle on record again. As it was recorded it comes to the recorded
-// choice; with one thing changed it says what would have come of that. It knows no
-// other cycle, and is not safe for concurrent use.
+// Rerun plans a recorded cycle again. Unchanged, it reaches the recorded choice; with one
+// thing changed, it says what would have been chosen. It knows no other cycle, and is not
+// safe for concurrent use.
 type Rerun struct {
 	in      *Input
 	planned *bourse.CyclePlanned
-	funds   Quotes // what the accounts left, and who had gone
+	funds   Quotes // what the accounts left, and which jobs had gone
 	quotes  map[quotedLeg]bourse.Quote
 	mute    map[string]bool // sites that were asked for quotes and did not answer
 	sets    []quotedSet
@@ -31,36 +31,36 @@ type quotedLeg struct {
 	leg        bourse.Leg
 }
 
-// quotedSet is what a site was asked for together, and what it has answered.
+// quotedSet is a set of legs that a site was asked to quote, and its answer.
 type quotedSet struct {
 	site   string
 	wanted Wanted
 	quotes []bourse.Quote
 }
 
-// Change is what is otherwise in a rerun; the zero Change is nothing.
+// Change is what a rerun changes; the zero Change changes nothing.
 type Change struct {
-	Request bourse.Request   // of the job that is asked about; without nodes: as it was
-	Without string           // a site that is left out
+	Request bourse.Request   // another request of the job in question; without nodes: unchanged
+	Without string           // a site to leave out
 	With    *bourse.SiteSeen // a usable site, in place of one that was not
-	Waive   string           // a site whose refusals of quotes are taken for its base price
-	Money   bourse.Credits   // more in the VO's account and, where there is one, in the quota of the job's user
-	Limit   bourse.Credits   // more under the limit B* that an operator has given
+	Waive   string           // a site whose refused quotes count as quotes at base price
+	Money   bourse.Credits   // added to the VO's account and to the quota, if any, of the job's user
+	Limit   bourse.Credits   // added to a limit B* set by an operator
 }
 
-// ErrCut says that a cycle's detail was left out of the record, for its size.
+// ErrCut says that a cycle's detail was left out of the record because of its size.
 var ErrCut = errors.New("what the sites offered in it was left out of the record: the bound on such detail was reached")
 
-// ErrDiffers says that a rerun does not come to what is on record: another
-// version of the program has made the choice.
+// ErrDiffers says that a rerun does not reach the recorded choice, which another version of
+// the program must have made.
 var ErrDiffers = errors.New("planned again it comes to another choice than the one on record; another version of the program has made that")
 
-// ErrUnfinished says that the broker began anew before the cycle had chosen.
+// ErrUnfinished says that the broker restarted before the cycle had chosen.
 var ErrUnfinished = errors.New("the broker began anew before it had chosen anything in it")
 
-// NewRerun prepares the rerun of a cycle, and runs it as it was. planned is nil
-// if nothing was chosen, because no site had offered anything. What cannot be read,
-// ErrCut, ErrUnfinished and ErrDiffers are errors.
+// NewRerun prepares the rerun of a cycle, and runs it unchanged. planned is nil if nothing
+// was chosen because no site had offered anything. It returns ErrCut, ErrUnfinished,
+// ErrDiffers, or an error if the record cannot be read.
 func NewRerun(seen *bourse.CycleSeen, planned *bourse.CyclePlanned) (*Rerun, error) {
 	if seen.Cut || planned != nil && planned.Cut {
 		return nil, ErrCut
@@ -96,7 +96,7 @@ func NewRerun(seen *bourse.CycleSeen, planned *bourse.CyclePlanned) (*Rerun, err
 	return r, nil
 }
 
-// readFunds reads what the accounts left when the cycle chose, and who had gone.
+// readFunds reads what the accounts left when the cycle chose, and which jobs had gone.
 func (r *Rerun) readFunds() {
 	r.funds.Gone = make([]bool, len(r.in.Jobs))
 	if r.planned == nil {
@@ -115,8 +115,8 @@ func (r *Rerun) readFunds() {
 	}
 }
 
-// readQuotes reads the quotes on record, and remembers what each was for. It reports
-// false if they are not for the legs that the draft wants.
+// readQuotes reads the recorded quotes and remembers what each was for. It reports false if
+// they are not for the legs that the draft wants.
 func (r *Rerun) readQuotes(d *Draft, q *Quotes) bool {
 	open := 0
 	for i := range d.Wanted {
@@ -141,7 +141,7 @@ func (r *Rerun) readQuotes(d *Draft, q *Quotes) bool {
 	return open == 0
 }
 
-// readSets reads the quotes of sets on record, which must be for these.
+// readSets reads the recorded quotes of sets. It reports false if they are not for wanted.
 func (r *Rerun) readSets(wanted []Wanted) bool {
 	for _, s := range r.planned.Sets {
 		i := slices.IndexFunc(r.in.Sites, func(x Site) bool { return x.Name == s.Site })
@@ -157,9 +157,8 @@ func (r *Rerun) readSets(wanted []Wanted) bool {
 	return true
 }
 
-// chooseAgain is the choice after a first one with the quotes of the sets that are on
-// record. Of another set, what its legs cost together is not known: they stay at their
-// prices by themselves.
+// chooseAgain is the second choice, with the recorded quotes of sets. For any other set it
+// is not known what its legs cost together, so they keep their single prices.
 func (r *Rerun) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	wanted := d.Together(first)
 	for i := range wanted {
@@ -178,7 +177,7 @@ func (r *Rerun) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	return r.planner.Choose(d, q)
 }
 
-// same reports whether the rerun has chosen what is on record.
+// same reports whether the rerun has reached the recorded choice.
 func (r *Rerun) same(d *Draft, q *Quotes, o *Outcome) bool {
 	var recorded []bourse.Planned
 	if r.planned != nil {
@@ -190,13 +189,13 @@ func (r *Rerun) same(d *Draft, q *Quotes, o *Outcome) bool {
 	})
 }
 
-// As returns what the cycle came to as it was, job by job in serving order.
+// As returns the cycle's unchanged outcome, job by job in serving order.
 func (r *Rerun) As() []JobOutcome { return r.as }
 
-// With returns what the cycle would have come to for a job with a change. A
-// contended leg that was not quoted in the cycle is taken at its base price, as
-// a guess. It costs a search and up to three selections of the whole batch. An unknown job
-// and a request that makes no sense are errors.
+// With returns the outcome for a job if something had been different. A contended leg that
+// was not quoted in the cycle is taken at its base price, as a guess. With costs one search
+// and up to three selections of the whole batch. It returns an error if the job is unknown
+// or the request makes no sense.
 func (r *Rerun) With(job string, c Change) (JobOutcome, error) {
 	at := slices.IndexFunc(r.in.Jobs, func(j Job) bool { return j.Name == job })
 	if at < 0 {
@@ -267,7 +266,7 @@ func (r *Rerun) changedFunds(job int, c *Change) *Quotes {
 	return &q
 }
 
-// guesses reports whether a leg would have been quoted, at a price that is not known.
+// guesses reports whether a leg would have been quoted at a price that is not on record.
 func (r *Rerun) guesses(l quotedLeg, c *Change) bool {
 	if q, known := r.quotes[l]; known && !(q.Refusal.Refused() && l.site == c.Waive) {
 		return false
@@ -275,8 +274,8 @@ func (r *Rerun) guesses(l quotedLeg, c *Change) bool {
 	return !r.mute[l.site] || l.site == c.Waive
 }
 
-// requote is the quote for a leg that is on record, or else its base price, as a
-// guess, where its site has answered at all.
+// requote is the recorded quote for a leg, or else its base price, as a guess, if its site
+// answered at all.
 func (r *Rerun) requote(l quotedLeg, base bourse.Fare, c *Change) bourse.Quote {
 	if r.guesses(l, c) {
 		return bourse.Quote{Fare: base}
@@ -287,9 +286,8 @@ func (r *Rerun) requote(l quotedLeg, base bourse.Fare, c *Change) bourse.Quote {
 	return bourse.Quote{Fare: base, Refusal: unanswered}
 }
 
-// Earliest looks for the earliest window of a request in what was offered, for it
-// alone: no other job, no limit and no account is in the way but its own budget.
-// It costs one search.
+// Earliest finds the earliest window for a request in what was offered, limited only by the
+// request's own budget: it ignores other jobs, limits and accounts. It costs one search.
 func (r *Rerun) Earliest(want bourse.Request) (Option, bourse.Reason) {
 	if why := Unsound(&bourse.Job{Name: "x", Request: want}); why.Refused() {
 		return Option{}, why

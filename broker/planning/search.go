@@ -2,7 +2,7 @@ package planning
 
 import "github.com/bourse-grid/bourse"
 
-// findWindows looks for alternatives of all jobs together: no two of them overlap.
+// findWindows finds alternatives for all jobs together, so that no two overlap.
 func (p *Planner) findWindows(d *Draft) {
 	in := d.in
 	all := make([]int, len(in.Jobs))
@@ -23,9 +23,9 @@ func (p *Planner) findWindows(d *Draft) {
 	}
 }
 
-// searchClear looks once more, on what is clear and left over, for those who
-// lost all their alternatives to the quotes. A window found there overlaps none of
-// the alternatives that are left and costs its base price.
+// searchClear searches again, in the clear nodes that are left over, for the jobs that lost
+// all their alternatives to the quotes. A window found there overlaps none of the remaining
+// alternatives and costs its base price.
 func (c *chooser) searchClear() {
 	d, in := c.d, c.d.in
 	for len(c.rest) < len(d.clear) {
@@ -58,7 +58,7 @@ func (c *chooser) searchClear() {
 				a.Quotes[l].Fare = a.Legs[l].Base
 			}
 		}
-		if !p.price(&in.Jobs[i]) { // a cap on each node's price does not bind the sum
+		if !p.price(&in.Jobs[i]) { // a cap on each node's price does not limit the sum
 			c.giveUp(i, p.Why)
 		}
 	}

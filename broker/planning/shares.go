@@ -8,13 +8,12 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// addShares makes alternatives of time-shared nodes: one for each group of them
-// that could serve the job by itself. Such work starts at once, and should have
-// ended by the deadline, or the horizon if that comes first; whether there is room
-// for it, and for how much, its site says in a quote. Its base price is a bound
-// from below until then. Where a price cap holds for each node, no node may be
-// dearer than the job allows. A moldable job has one for each of its sizes, at most
-// MaxAlternatives of a group.
+// addShares adds alternatives on time-shared nodes: one for each group of them that could
+// serve the job alone. Such work starts at once and should end by the deadline, or by the
+// horizon if that is earlier. Its site says in a quote whether there is room and at what
+// price; until then the base price is a lower bound. If a price cap holds for each node, no
+// node may cost more than the job allows. A moldable job has one alternative for each size,
+// at most MaxAlternatives for a group.
 func (p *Plan) addShares(d *Draft, j *Job) {
 	r, from, most := &j.Request, d.in.From, d.in.Terms.MaxAlternatives
 	end := min(r.Deadline, d.in.Horizon)
@@ -43,9 +42,9 @@ func (p *Plan) addShares(d *Draft, j *Job) {
 	}
 }
 
-// sharedGroups lists the groups of time-shared nodes in the order in which they are
-// tried. With the goals value and finish it is the job's own: of those that serve it as
-// well, none is first for its site's name.
+// sharedGroups lists the groups of time-shared nodes in the order in which they are tried.
+// With the goals value and finish each job has its own order, so that among equal groups
+// none gains from its site's name.
 func (d *Draft) sharedGroups(j *Job) []int32 {
 	var list []int32
 	for i := range d.Groups {

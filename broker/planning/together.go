@@ -6,20 +6,20 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Quotes for sets. Under GoalValue the windows of different jobs may lie in the same
-// queue's way, and each was priced by itself. Before the first is held, those that are
-// chosen are asked for once more together, in the order in which they will be held:
+// Quotes for sets. Under GoalValue the windows of different jobs may delay the same queue,
+// although each was priced by itself. So before the first is held, the chosen windows are
+// quoted once more as a set, in the order in which they will be held:
 //
-//	first choice -> Together: what each site must be asked for -> Quotes.Sets
-//	             -> its windows at the prices of the sets -> one more choice
+//	first choice -> Together: what to ask each site -> Quotes.Sets
+//	             -> the first choice at the prices of the sets -> second choice
 //
-// There is no third round: what that choice changes is not asked for again. Whether a
-// quote was of a leg by itself or of a set, the price of its Hold is what binds.
+// There is no third round: what the second choice changes is not quoted again. However a
+// leg was quoted, only the price of its Hold binds.
 
-// Together lists by site the legs of the windows chosen whose prices depend on each
-// other: those in a group where legs of several jobs are not clear of its queue all
-// together. They are in the order in which they will be held. A moldable job, and work
-// on time-shared nodes, have no part in it. nil: nothing is to be asked.
+// Together lists, by site, the chosen legs whose prices depend on each other: those in a
+// group where legs of several jobs together are not clear of its queue. They are in the
+// order in which they will be held. Moldable jobs and work on time-shared nodes take no
+// part. nil: there is nothing to ask.
 func (d *Draft) Together(o *Outcome) []Wanted {
 	if !d.in.Terms.ByValue() {
 		return nil
@@ -40,7 +40,7 @@ func (d *Draft) Together(o *Outcome) []Wanted {
 	return list
 }
 
-// inSet lists the legs of a job's window that a set may be of.
+// inSet lists the legs of a job's window that may be part of a set.
 func (d *Draft) inSet(o *Outcome, job int) []Leg {
 	a := o.Jobs[job].Chosen()
 	if a == nil || len(d.in.Jobs[job].Request.Sizes) > 0 || a.Legs[0].What.Work > 0 {
@@ -49,8 +49,8 @@ func (d *Draft) inSet(o *Outcome, job int) []Leg {
 	return a.Legs
 }
 
-// crowded marks the groups where legs of several jobs together are not clear. What is
-// clear together costs its base price in any order.
+// crowded marks the groups where legs of several jobs together are not clear. Legs that are
+// clear together cost their base price in any order.
 func (d *Draft) crowded(o *Outcome) []bool {
 	clear, crowded := make([]bourse.Profile, len(d.Groups)), make([]bool, len(d.Groups))
 	first, several := make([]int, len(d.Groups)), make([]bool, len(d.Groups))
@@ -72,10 +72,9 @@ func (d *Draft) crowded(o *Outcome) []bool {
 	return crowded
 }
 
-// chooseAgain is the choice by value once more, after the first, with the prices that
-// the sites have named for sets. A window that was found by the first choice is an
-// alternative like the others. Where no site has answered, or none with other prices,
-// the first choice stands.
+// chooseAgain is the second choice by value, with the sites' prices for sets. Windows that
+// the first choice found are alternatives like the others. If no site has answered with
+// other prices, the first choice stands.
 func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	sets := d.repriced(q, first)
 	if sets == nil {
@@ -102,8 +101,8 @@ func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	return o
 }
 
-// repriced are by job the windows of the first choice at the prices of the sets; nil if
-// no site has named any other than before.
+// repriced are, by job, the windows of the first choice at the prices of the sets; nil if
+// no site has changed its price.
 func (d *Draft) repriced(q *Quotes, first *Outcome) []Alternative {
 	crowded, next := d.crowded(first), make([]int, len(d.in.Sites))
 	var list []Alternative

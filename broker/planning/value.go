@@ -8,17 +8,17 @@ import (
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
-// Under the goal value a batch is placed together by policy/placement: the sum of
-// cost + urgency x (end - ready) is least. B* and T* bind only where an operator
-// has given them. A job may have a goal and an urgency of its own.
+// Under the goal value policy/placement places a batch together, to minimise the sum of
+// cost + urgency x (end - ready). B* and T* bind only if an operator has set them. A job
+// may have a goal and an urgency of its own.
 
-// market is what the sites offer, as a placement sees it.
+// market is what the sites offer, as placement sees it.
 func (d *Draft) market() *placement.Market {
 	return &placement.Market{Groups: d.Groups, Admissible: d.admissible, Clear: d.clear, From: d.in.From, To: d.in.Horizon}
 }
 
-// placing lists the jobs that take part as a placement sees them, and which of the
-// Input each is.
+// placing lists the jobs that take part as placement sees them, and the index of each in
+// the Input.
 func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
 	in := d.in
 	for i := range in.Jobs {
@@ -39,15 +39,15 @@ func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
 	return jobs, which
 }
 
-// goal is what a job has least of.
+// goal is what a job minimises.
 func (in *Input) goal(j *Job) bourse.Goal { return cmp.Or(j.Request.Minimize, bourse.GoalValue) }
 
-// worth is what an hour until its end is worth to a job.
+// worth is what ending an hour earlier is worth to a job.
 func (in *Input) worth(j *Job) bourse.Credits {
 	return j.Request.Urgency.Else(in.Terms.Urgency).Of(j.Request.Budget)
 }
 
-// Waiting is what it costs a job to wait for so long.
+// Waiting is what waiting for d costs a job; MaxCredits if its goal is to be early.
 func (in *Input) Waiting(j *Job, d bourse.Duration) bourse.Credits {
 	if g := in.goal(j); g == bourse.GoalFinish || g == bourse.GoalTime {
 		return bourse.MaxCredits
@@ -55,8 +55,9 @@ func (in *Input) Waiting(j *Job, d bourse.Duration) bourse.Credits {
 	return bourse.Cost(bourse.Price(in.worth(j)), d)
 }
 
-// mayWait reports whether a job may leave what there is for something better: it has
-// not waited for long, its goal is not to be soon, and its deadline leaves it time.
+// mayWait reports whether a job may pass over the windows there are and wait for a better
+// one: it has not waited too long, its goal is not to be early, and its deadline leaves
+// time.
 func (in *Input) mayWait(j *Job, d *Draft) bool {
 	t := in.Terms.Patience
 	if t == 0 || in.From.Sub(j.Submit) >= t {
@@ -70,8 +71,8 @@ func (in *Input) mayWait(j *Job, d *Draft) bool {
 	return r.Deadline == bourse.Never || soonest < bourse.Never && soonest.Add(2*t) <= r.Deadline
 }
 
-// withoutDear adds to the groups that a job may not use those with a price above
-// its cap. Where a price changes over time the search sees to it.
+// withoutDear adds to the groups that a job may not use those with a price above its cap.
+// For prices that change over time the search checks the cap.
 func (d *Draft) withoutDear(barred []bool, most bourse.Price) []bool {
 	for g := range d.Groups {
 		if d.Groups[g].Curve == nil && d.Groups[g].Price > most {
@@ -84,7 +85,7 @@ func (d *Draft) withoutDear(barred []bool, most bourse.Price) []bool {
 	return barred
 }
 
-// bounds are the limits of a placement: those given by an operator.
+// bounds are the limits that an operator has set for a placement.
 func (t *Terms) bounds() placement.Limits {
 	l := placement.Unlimited
 	if t.BudgetLimit >= 0 {
@@ -97,8 +98,8 @@ func (t *Terms) bounds() placement.Limits {
 	return l
 }
 
-// place is a placement, on what a draft has, of the jobs that take part, and says which
-// those are. Lists of slots are made once a cycle.
+// place returns a placer for the jobs that take part, and the index of each in the Input.
+// The lists of slots are made once a cycle and reused.
 func (p *Planner) place(d *Draft, plans []Plan, limits placement.Limits) (*placement.Placer, []int) {
 	jobs, which := d.placing(plans)
 	switch {
@@ -115,7 +116,7 @@ func (p *Planner) place(d *Draft, plans []Plan, limits placement.Limits) (*place
 	return p.placer, which
 }
 
-// findValue is the search under the goal value, with time-shared nodes beside.
+// findValue is the search under the goal value, including time-shared nodes.
 func (p *Planner) findValue(d *Draft) {
 	for _, i := range p.valuable(d) {
 		plan, j := &d.Jobs[i], &d.in.Jobs[i]
@@ -128,8 +129,8 @@ func (p *Planner) findValue(d *Draft) {
 	}
 }
 
-// valuable adds for each job that takes part the windows whose prices are worth
-// asking for, the one that loses least first. They may overlap. It returns those jobs.
+// valuable adds, for each job that takes part, the windows worth a quote, least loss first.
+// They may overlap. It returns those jobs.
 func (p *Planner) valuable(d *Draft) []int {
 	in := d.in
 	placer, which := p.place(d, d.Jobs, in.Terms.bounds())
@@ -150,7 +151,7 @@ func (p *Planner) valuable(d *Draft) []int {
 	return which
 }
 
-// whyNone says why a job has no window by itself.
+// whyNone says why a job would have no window even alone.
 func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
 	j := &d.in.Jobs[job]
 	p.open(d, d.admissible)
@@ -160,21 +161,21 @@ func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
 	return reason(bourse.NoWindow, "it has no window before the horizon %v within T*", d.in.Horizon)
 }
 
-// lose says what each of a job's alternatives loses, at its present price.
+// lose sets the loss of each of a job's alternatives, at its present price.
 func (d *Draft) lose(job int, list []Alternative) {
 	for i := range list {
 		list[i].Loss = d.loss(&d.in.Jobs[job], list[i].Cost, list[i].Start(), list[i].End)
 	}
 }
 
-// loss is what a window loses for a job, with what a credit weighs.
+// loss is what a job loses by a window, with the cost weighted.
 func (d *Draft) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
 	return x.Loss(placement.Weigh(cost, d.in.Terms.Weight), start, end)
 }
 
-// placeAll picks a window for each job that takes part: of its priced alternatives,
-// or one that is clear of every queue, at base price.
+// placeAll picks a window for each job that takes part: a priced alternative, or a window
+// that is clear of every queue, at base price.
 func (c *chooser) placeAll() {
 	d, in := c.d, c.d.in
 	limits := in.Terms.bounds()
@@ -233,8 +234,8 @@ func (c *chooser) take(job int, choice *placement.Choice) {
 	c.o.Cost = c.o.Cost.Plus(w.Price)
 }
 
-// found adds a window that was found by the choice to a job's alternatives, unless
-// the first choice has found it before, and says which it is.
+// found adds a window found by the choice to a job's alternatives, unless the first choice
+// has already found it, and returns its index.
 func (c *chooser) found(p *Plan, j *Job, w *placement.Window) int {
 	n := len(p.Alternatives)
 	p.add(c.d, j, []bourse.Window{w.Window})
@@ -252,8 +253,8 @@ func (c *chooser) found(p *Plan, j *Job, w *placement.Window) int {
 	return n
 }
 
-// whyNot says why a job that has windows gets none; spent is what its user's
-// other jobs take.
+// whyNot says why a job that has windows gets none. spent is what its user's other jobs
+// cost.
 func (c *chooser) whyNot(job int, choice *placement.Choice, spent bourse.Credits) bourse.Reason {
 	p, j := &c.o.Jobs[job], &c.d.in.Jobs[job]
 	least := bourse.MaxCredits
@@ -289,8 +290,7 @@ func (c *chooser) whyNot(job int, choice *placement.Choice, spent bourse.Credits
 	return reason(bourse.NoWindow, "the other jobs of its batch leave it no window")
 }
 
-// window is an alternative as a placement sees it. Work on time-shared nodes takes
-// none of those that windows are made of.
+// window is an alternative as placement sees it. Work on time-shared nodes takes no slots.
 func (a *Alternative) window() bourse.Window {
 	w := bourse.Window{Start: a.Start(), Time: a.Time, Cost: a.Cost}
 	for i := range a.Legs {

@@ -6,19 +6,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// agenda is what the reservations of legs have to do and when: the ends of
-// their work and, after those of one instant, the starts. An event whose leg has
-// been released is ignored when it is due, and swept out once most are such.
+// agenda holds the due events of legs' reservations: the ends of their work and, after
+// those of the same instant, the starts. An event whose leg has been released is ignored
+// when it is due, and events are swept once most are such.
 type agenda struct{ ends, starts events }
 
 // event is one entry of an agenda.
 type event struct {
 	at     bourse.Time
-	number int64 // of the leg, which need not be looked at for it
+	number int64 // of the leg, copied here so that sorting need not look at the leg
 	leg    *reservation
 }
 
-// before is the order of events: of time, then of the leg's number.
+// before orders events by time, then by the leg's number.
 func (e *event) before(x *event) bool { return e.at < x.at || e.at == x.at && e.number < x.number }
 
 // phase says which event of a leg it is.
@@ -41,7 +41,7 @@ func (a *agenda) add(at bourse.Time, what phase, leg *reservation) {
 	a.list(what).push(event{at, leg.number, leg})
 }
 
-// pop takes the first event of that phase due by now, nil if there is none.
+// pop removes the first event of a phase due by now and returns its leg, or nil.
 func (a *agenda) pop(now bourse.Time, p phase) *reservation {
 	q := a.list(p)
 	if len(*q) == 0 || (*q)[0].at > now {
@@ -50,7 +50,7 @@ func (a *agenda) pop(now bourse.Time, p phase) *reservation {
 	return q.pop()
 }
 
-// sweep takes out the events of legs that are no more.
+// sweep removes the events of legs that are gone.
 func (a *agenda) sweep(gone func(*reservation) bool) {
 	for _, q := range []*events{&a.ends, &a.starts} {
 		left := slices.DeleteFunc(*q, func(e event) bool { return gone(e.leg) })
@@ -73,8 +73,8 @@ func (a *agenda) next() bourse.Time {
 	return next
 }
 
-// events is a binary heap: in a list, each of the hundreds of a cluster would move half of
-// the others.
+// events is a binary heap: in a sorted list, each of a cluster's hundreds of events would
+// move half of the others.
 type events []event
 
 func (h *events) push(e event) {

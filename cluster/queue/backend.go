@@ -14,11 +14,11 @@ import (
 // own Queue of local jobs and its own reservations. Its facts are in
 // docs/decisions/0010.
 //
-// Of one instant its own events come first (ends of work, then the queues: ends,
-// arrivals, one scheduling pass, then starts of reservations), then the messages
-// of its site; what those change is followed by another pass once they are
-// through. What was due while nobody called, for the clock was late or the process
-// down, happens at its own instant, before anything else.
+// Within an instant its own events come first: ends of work, then the queues (ends,
+// arrivals, one scheduling pass), then starts of reservations. Then come the messages of
+// its site and, if they change anything, another pass after the last of them. Events missed
+// because the clock was late or the process down happen at their own instants, before
+// anything else.
 type Backend struct {
 	groups  []bourse.Group
 	options []Options
@@ -29,23 +29,23 @@ type Backend struct {
 	queues   []*Queue
 	legs     map[bourse.LegID]*reservation
 	flexible map[int64]*reservation // by the identity of their promise
-	order    []*reservation         // in order of their numbers; one that is no more stays until a fifth are
+	order    []*reservation         // in order of number; dropped ones stay until they are a fifth of it
 	agenda   agenda
-	number   int64          // of the last lock, reservation of a queue or outage
-	version  uint64         // raised by every change
-	shown    uint64         // the last version that the site was shown
+	number   int64          // of the last lock, queue reservation or outage
+	version  uint64         // increased by every change
+	shown    uint64         // the last version shown to the site
 	fed      []cluster.Mark // by group
 	outages  []bourse.NodesDown
-	now      bourse.Time // of the message in hand
+	now      bourse.Time // of the current message
 }
 
-// Work feeds a group of a cluster its local jobs, in order of submit, those
-// submitted at after or later; the zero of the work's own clock is begun. The
-// same arguments give the same jobs, in every life.
+// Work feeds a group its local jobs in order of submit time, starting with those submitted at
+// after or later. begun is the zero of the work's own clock. The same arguments must give
+// the same jobs in every life.
 type Work func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool)
 
-// NewBackend returns the backend of groups that serve as the options say, in the
-// same order; their Start is not looked at. Without work there are no local jobs.
+// NewBackend returns the backend for groups and their options, which are in the same order;
+// Options.Start is ignored. If work is nil there are no local jobs.
 func NewBackend(groups []bourse.Group, options []Options, work Work) *Backend {
 	return &Backend{groups: groups, options: options, work: work, memory: newMemory(groups, options),
 		legs: map[bourse.LegID]*reservation{}, flexible: map[int64]*reservation{}}
@@ -60,8 +60,8 @@ func (b *Backend) Next() bourse.Time {
 	return next
 }
 
-// Wake is the next instant at which something is due of a leg: local jobs move none, but
-// where they are promised slots.
+// Wake is the next instant at which something is due for a leg. Local jobs never move a leg,
+// except where they are promised slots.
 func (b *Backend) Wake() bourse.Time {
 	for _, q := range b.queues {
 		if q.promises != nil {
@@ -71,8 +71,7 @@ func (b *Backend) Wake() bourse.Time {
 	return b.agenda.next()
 }
 
-// Reach lives through every instant before now at which something is due by
-// itself, and where due through now.
+// Reach carries out everything due before now and, if due is set, at now.
 func (b *Backend) Reach(now bourse.Time, due bool) {
 	b.now = now
 	if !due {
@@ -96,7 +95,7 @@ func (b *Backend) instant(now bourse.Time) {
 		if !r.gone && r.running && r.ends <= now {
 			b.end(now, r)
 		} else if !r.gone && !r.confirmed && r.what.End <= now {
-			b.free(now, r) // nobody has confirmed it, and its time is over
+			b.free(now, r) // its time has passed unconfirmed
 			b.moved(now, r.leg, bourse.LockExpired)
 		}
 	}
@@ -117,8 +116,8 @@ func (b *Backend) instant(now bourse.Time) {
 	}
 }
 
-// Show shows the state of all groups, or what has changed since the version that the
-// site has; nothing but the version if that is the same.
+// Show shows the state of all groups, or what has changed since the version that the site
+// has; if that is current, just the version.
 func (b *Backend) Show(have uint64) agents.Snapshot {
 	a := agents.Snapshot{Version: b.version}
 	if have == b.version {
@@ -138,8 +137,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	return a
 }
 
-// changes is what has changed since the last version that was shown, and whether that is
-// all there is.
+// changes is what has changed since the last version shown, and whether that is complete.
 func (b *Backend) changes() (list []backfill.Delta, all bool) {
 	list, all = make([]backfill.Delta, len(b.queues)), true
 	for i, q := range b.queues {
@@ -150,7 +148,7 @@ func (b *Backend) changes() (list []backfill.Delta, all bool) {
 	return list, all
 }
 
-// Hear takes the word that nodes are lost.
+// Hear handles the report that nodes have failed.
 func (b *Backend) Hear(now bourse.Time, _ agents.ID, m agents.Message) bool {
 	lost, ok := m.(agents.NodesLost)
 	if ok {
@@ -173,10 +171,10 @@ func (b *Backend) Audit() error {
 	return nil
 }
 
-// Waiting shows the local jobs that wait in each group, in queue order.
+// Waiting shows the local jobs that wait in a group, in queue order.
 func (b *Backend) Waiting(group int) []backfill.Queued { return b.queues[group].State().Queue }
 
-// group is the number of a group, below 0 if there is none of that name.
+// group is the index of the group of that name, or -1.
 func (b *Backend) group(name string) int {
 	return slices.IndexFunc(b.groups, func(g bourse.Group) bool { return g.Name == name })
 }

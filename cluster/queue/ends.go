@@ -56,7 +56,7 @@ func (h *endHeap) pop() end {
 	return first
 }
 
-// remove takes the end at place i out of the heap. It costs a heap made anew.
+// remove removes the end at index i. It rebuilds the heap.
 func (h *endHeap) remove(i int) {
 	a := *h
 	*h = a[:0]

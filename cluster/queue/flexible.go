@@ -8,13 +8,13 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// The cluster's side of flexible legs. Nodes are promised somewhere within the
-// leg's window; until the leg is confirmed they stay where the site has heard that
-// they are, and from then on they may move until they are fixed or the work
-// starts. What moves is recorded, and so told to the site.
+// The cluster's side of flexible legs. Nodes are promised somewhere within the leg's window.
+// Until the leg is confirmed they stay where the site was told; after that they may move
+// until they are fixed or the work starts. Every move is recorded, and so reported to the
+// site.
 
-// window is what the window of a leg means to a group: nothing where nodes are
-// not promised, for there a lock lies where it was asked for.
+// window is a leg's window as far as a group supports it: none if the group makes no
+// promises, because a lock there lies where it was asked for.
 func (b *Backend) window(group int, w bourse.Flex) bourse.Flex {
 	if b.queues[group].promises == nil {
 		return bourse.Flex{}
@@ -42,13 +42,13 @@ func (b *Backend) promise(now bourse.Time, r *reservation, w bourse.Flex) bourse
 	return bourse.Reason{}
 }
 
-// Elsewhere says where nodes could be had in place of what was refused, and which
-// legs would have to be shifted.
+// Elsewhere says when nodes could be had instead of what was refused, and which legs could be
+// shifted to make room.
 func (b *Backend) Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
 	return b.instead(now, m), b.shifts(now, m)
 }
 
-// instead lists where nodes could be had in place of what was refused.
+// instead lists other starts at which the nodes that were refused could be had.
 func (b *Backend) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
 	for i, q := range b.queues {
 		if b.groups[i].Name != m.What.Group || q.promises == nil || m.Flex.Phi == 0 {
@@ -64,7 +64,7 @@ func (b *Backend) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
 	return nil
 }
 
-// shifts lists the confirmed legs of which one, shifted, would let in what was
+// shifts lists confirmed legs, each of which, if shifted, would make room for what was
 // refused, as far as the cluster can see.
 func (b *Backend) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
 	i := b.group(m.What.Group)
@@ -77,7 +77,7 @@ func (b *Backend) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShif
 	for _, sh := range q.promises.ShiftsOf(sla.ForLeg(b.number+1, now, m.What, m.Flex), m.Shift, b.mayShift) {
 		r := b.flexible[sh.ID]
 		x := agents.LegShift{Leg: r.leg, Ready: sh.Ready, Due: sh.Due, Start: sh.Ready}
-		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // it goes no further than it must
+		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // shift it no further than necessary
 			x.Start = sh.Due.Add(-r.what.Duration())
 		}
 		x.End = x.Start.Add(r.what.Duration())
@@ -88,16 +88,16 @@ func (b *Backend) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShif
 	return list
 }
 
-// mayShift reports whether a promise is a confirmed leg's that nobody is about to
-// replace.
+// mayShift reports whether a promise belongs to a confirmed leg that is not about to be
+// replaced.
 func (b *Backend) mayShift(id int64) bool {
 	r := b.flexible[id]
 	return r != nil && r.confirmed && !r.running && r.promise() == id &&
 		!slices.ContainsFunc(b.order, func(o *reservation) bool { return o.over == r && !o.gone })
 }
 
-// promise is the identity of a lock's promise, 0 if it has none: a lock that
-// leaves no choice, or that counts on the nodes of another one.
+// promise is the identity of a lock's promise, or 0 if it has none because it is rigid or
+// counts on another lock's nodes.
 func (r *reservation) promise() int64 {
 	if r.flex.Due == 0 || r.over != nil || len(r.pieces) != 1 {
 		return 0
@@ -105,8 +105,8 @@ func (r *reservation) promise() int64 {
 	return r.pieces[0]
 }
 
-// open lets a lock move that has just been confirmed. One that has taken the place
-// of another stands for itself by now, where it lies.
+// open lets a lock that has just been confirmed move. If it has replaced another one, it has
+// nodes of its own by now.
 func (b *Backend) open(r *reservation) {
 	if b.queues[r.group].promises != nil && r.promise() > 0 {
 		b.queues[r.group].reach(b.now)
@@ -114,7 +114,7 @@ func (b *Backend) open(r *reservation) {
 	}
 }
 
-// loosen has the promise of a lock follow its window from now on.
+// loosen lets a lock's promise move within its window from now on.
 func (b *Backend) loosen(r *reservation) {
 	q := b.queues[r.group]
 	if q.promises == nil || r.promise() == 0 || r.fixed || !r.flex.Movable(r.what) {
@@ -129,8 +129,8 @@ func (b *Backend) loosen(r *reservation) {
 	}
 }
 
-// pin keeps a flexible lock where it lies, as long as another one counts on its
-// nodes; unpin lets it move again, once it is confirmed.
+// pin keeps a flexible lock in place while another one counts on its nodes; unpin lets it
+// move again, if it is confirmed.
 func (b *Backend) pin(r *reservation) {
 	if r != nil && r.promise() > 0 {
 		b.queues[r.group].reach(b.now)
@@ -145,7 +145,7 @@ func (b *Backend) unpin(r *reservation) {
 	}
 }
 
-// shifted takes note that a promise lies elsewhere, or is fixed where it lies.
+// shifted records that a promise was moved or fixed.
 func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
 	r := b.flexible[id]
 	if r == nil {
@@ -166,7 +166,7 @@ func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
 	b.host.Record(bourse.NodesMoved{Leg: r.leg, Start: start, End: end, Shifts: r.shifts, Fixed: fixed, When: b.host.When(b.queues[r.group].group.Now())})
 }
 
-// plans shows the promises of the groups that make any, nil if none does.
+// plans shows the promises of the groups that make any; nil if none does.
 func (b *Backend) plans() []*sla.Image {
 	var list []*sla.Image
 	for i, q := range b.queues {

@@ -5,7 +5,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// learn takes note of a run that has ended: predictions go by it, and fair shares.
+// learn notes a run that has ended, for predictions and fair shares.
 func (q *Queue) learn(now bourse.Time, j *bourse.LocalJob, run bourse.Duration) {
 	if q.predictor != nil {
 		q.predictor.Learn(j, j.Limit(), run)
@@ -15,7 +15,7 @@ func (q *Queue) learn(now bourse.Time, j *bourse.LocalJob, run bourse.Duration) 
 	}
 }
 
-// had is what the user of a job that waits has had.
+// had is the past use, for fair share, of a waiting job's user.
 func (q *Queue) had(w *backfill.Queued) uint64 {
 	return q.past.Of(q.jobs[w.Ref].job.User, q.group.Now())
 }

@@ -5,22 +5,21 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// JobLimits are what an operator sets on the local jobs of a group or of one of its
-// queues, as the schedulers in use have them. 0 is no limit. What a job asks beyond what
-// can ever be is refused as it comes, and so is one more job that waits than may; what is
-// beyond the others waits, and holds up nobody. Of users whom the log does not know
-// nothing is counted by user.
+// JobLimits are an operator's limits on the local jobs of a group or of one of its queues,
+// like those of real schedulers. 0 means no limit. A job that could never run is refused on
+// arrival, as is one more waiting job than allowed. A job beyond the other limits waits, and
+// holds up no other job. Users unknown to the log are not counted by user.
 type JobLimits struct {
 	Length      bourse.Duration // longest request
 	Running     int             // jobs that run at once
 	Waiting     int             // jobs that wait
 	Nodes       int             // nodes in use at once
-	UserRunning int             // the same for each user
+	UserRunning int             // the same three for each user
 	UserWaiting int
 	UserNodes   int
 }
 
-// use is what is counted: of a queue or of the group, of all or of a user.
+// use is what is counted, for a queue or the group, and for everybody or one user.
 type use struct{ running, waiting, nodes int }
 
 type scope struct {
@@ -28,7 +27,7 @@ type scope struct {
 	user  int64
 }
 
-// everybody in place of a user.
+// everybody stands in place of a user.
 const everybody = -1
 
 // limiter counts jobs and says which may start.
@@ -37,7 +36,7 @@ type limiter struct {
 	use map[scope]*use
 }
 
-// newLimiter returns one where there are limits, else nil.
+// newLimiter returns a limiter, or nil if there are no limits.
 func newLimiter(q *Queue) *limiter {
 	some := q.opt.Limits != JobLimits{}
 	for i := range q.opt.Queues {
@@ -49,7 +48,7 @@ func newLimiter(q *Queue) *limiter {
 	return &limiter{q, map[scope]*use{}}
 }
 
-// count is what is counted of a queue for a user.
+// count is the count for a queue and a user.
 func (l *limiter) count(queue int, user int64) *use {
 	s := scope{queue, user}
 	u := l.use[s]
@@ -60,8 +59,8 @@ func (l *limiter) count(queue int, user int64) *use {
 	return u
 }
 
-// each calls f with the limits that hold for a job, each with what is counted for all
-// and for its user, nil if nobody knows whose it is, as long as f wants more.
+// each calls f with each of the limits that apply to a job, with the counts for everybody
+// and for its user (nil if the user is unknown), until f returns false.
 func (l *limiter) each(j *bourse.LocalJob, f func(x *JobLimits, all, own *use) bool) bool {
 	at := 0
 	if j.Queue > 0 && j.Queue < len(l.q.opt.Queues) {
@@ -99,7 +98,7 @@ func (l *limiter) move(j *bourse.LocalJob, waiting, running int) {
 	})
 }
 
-// refuses says why a job does not enter.
+// refuses says why a job must not enter; no reason: it may.
 func (l *limiter) refuses(j *bourse.LocalJob) (why bourse.Reason) {
 	if l == nil {
 		return why

@@ -12,16 +12,16 @@ import (
 	"github.com/bourse-grid/bourse/policy/fairshare"
 )
 
-// memory is what the facts of earlier lives say of local jobs and outages, gathered
-// while they are replayed. It plans nothing: that a job was started is a fact, why
-// it was is forgotten.
+// memory is what the facts of earlier lives say about local jobs and outages, collected
+// during replay. It plans nothing: that a job started is a fact, and why it did does not
+// matter.
 type memory struct {
 	groups  []*groupMemory
 	index   map[string]*groupMemory
 	outages []bourse.NodesDown
 }
 
-// groupMemory is what is known of a group's local jobs.
+// groupMemory is what is known about a group's local jobs.
 type groupMemory struct {
 	name     string
 	priority []int // of each named queue
@@ -63,7 +63,8 @@ func newGroupMemory(name string) *groupMemory {
 		predictor: estimates.New(estimates.Request)}
 }
 
-// group is what is known of a group, nothing of one that there is no more.
+// group is what is known about a group. For a group that no longer exists it is empty, and
+// what is added to it is lost.
 func (m *memory) group(name string) *groupMemory {
 	if g := m.index[name]; g != nil {
 		return g
@@ -71,8 +72,8 @@ func (m *memory) group(name string) *groupMemory {
 	return newGroupMemory(name)
 }
 
-// Replay brings the memory up to a fact, and returns when it happened: earlier
-// than at, where it was recorded late. Of locks the agent knows.
+// Replay applies a fact to the memory and returns when it happened: earlier than at if it
+// was recorded late. The agent replays facts about locks.
 func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	m := b.memory
 	switch f := f.(type) {
@@ -146,8 +147,7 @@ func (g *groupMemory) extended(f bourse.JobExtended) {
 	}
 }
 
-// refused takes note of a job that was turned away: one of the feed, or one that
-// waited before a restart.
+// refused notes a refused job: one from the feed, or one that waited before a restart.
 func (g *groupMemory) refused(f bourse.JobRefused) {
 	if j, ok := g.waiting[f.Job]; ok && j.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
 		delete(g.waiting, f.Job)
@@ -160,8 +160,8 @@ func (g *groupMemory) refused(f bourse.JobRefused) {
 	g.fed.Take(f.Submit)
 }
 
-// promise takes note of the slot of a local job; the first word of it is one more
-// of the feed.
+// promise notes a local job's slot. The first one for a job means that it was taken from the
+// feed.
 func (g *groupMemory) promise(f bourse.JobPromised) {
 	if _, known := g.promised[f.Job.ID]; !known {
 		g.fed.Take(f.Job.Submit)
@@ -169,8 +169,8 @@ func (g *groupMemory) promise(f bourse.JobPromised) {
 	g.promised[f.Job.ID] = f
 }
 
-// inQueueOrder lists the jobs that wait: by priority, then arrival. The order of a fair
-// policy is another one at each instant: there they are listed by submission, then id.
+// inQueueOrder lists the waiting jobs by priority, then arrival. With a fair policy, whose
+// order changes all the time, it lists them by submission, then id.
 func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
 	priority := func(j waitingJob) int {
 		switch {
@@ -198,7 +198,7 @@ func compareSubmit(a, b bourse.LocalJob) int {
 	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
-// inRunningOrder lists the jobs that run, by id.
+// inRunningOrder lists the running jobs, by id.
 func (g *groupMemory) inRunningOrder() []bourse.RunningJob {
 	return slices.SortedFunc(maps.Values(g.running), func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 }
@@ -221,7 +221,7 @@ func (m *memory) save(f *bourse.ClusterImage) {
 	}
 }
 
-// load begins with an image.
+// load replaces the memory by that of an image.
 func (m *memory) load(f bourse.ClusterImage) {
 	m.outages = slices.Clone(f.Outages)
 	for _, g := range m.groups {

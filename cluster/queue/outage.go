@@ -8,10 +8,10 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// nodesLost takes failed nodes out of a group for a time, as a reservation of
-// nobody: idle ones first; where there are too few, those of local jobs, the
-// latest to start first, which are killed; then held ones, the latest first;
-// then those of the reservation confirmed last.
+// nodesLost takes failed nodes out of a group for a time, by a reservation that belongs to
+// nobody. It takes idle nodes first; if those are too few, nodes of local jobs, which are
+// killed, the latest to start first; then held nodes, the latest first; then those of the
+// reservation confirmed last.
 func (b *Backend) nodesLost(now bourse.Time, m agents.NodesLost) {
 	g := b.group(m.Group)
 	if g < 0 || m.For <= 0 {
@@ -22,7 +22,7 @@ func (b *Backend) nodesLost(now bourse.Time, m agents.NodesLost) {
 	if q.promises != nil && b.aside(now, q, m, end) {
 		return
 	}
-	count := b.clear(now, g, now, end, m.Count) // the rest has failed already
+	count := b.clear(now, g, now, end, m.Count) // any others have failed already
 	if count <= 0 {
 		return
 	}
@@ -33,8 +33,8 @@ func (b *Backend) nodesLost(now bourse.Time, m agents.NodesLost) {
 	b.down(m.Group, count, end)
 }
 
-// aside has the promises make room for failed nodes, if they can: then nobody
-// loses anything.
+// aside moves promises to make room for failed nodes. If that is possible, nobody loses
+// anything.
 func (b *Backend) aside(now bourse.Time, q *Queue, m agents.NodesLost, end bourse.Time) bool {
 	b.number++
 	if m.Count < 1 || q.Reserve(now, backfill.Reserved{ID: b.number, Nodes: m.Count, Start: now, End: end}).Refused() {
@@ -81,8 +81,8 @@ func worst(p bourse.Profile, from, to bourse.Time) (at bourse.Time, free int) {
 	return at, free
 }
 
-// evict frees nodes that are in use at an instant, by the order of nodesLost;
-// false if nobody is left.
+// evict frees nodes in use at an instant, in the order of nodesLost. It reports false if
+// there are none left to free.
 func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
 	q := b.queues[group]
 	var job *backfill.Running
@@ -118,7 +118,7 @@ func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
 	return true
 }
 
-// before reports whether r loses its nodes rather than v.
+// before reports whether r loses its nodes before v does.
 func before(v, r *reservation) bool {
 	if v.confirmed != r.confirmed {
 		return v.confirmed

@@ -12,46 +12,46 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// PromiseOptions make a group one of service level agreements (Netto et al.):
-// whoever is taken has a slot from then on, may be moved within the window that
-// was agreed until it is fixed or starts, and nobody waits without one. They say
-// how the group keeps its promises, and how its local jobs become such.
+// PromiseOptions make a group one of service level agreements (Netto et al.): every job
+// taken has a slot from then on, and may be moved within the agreed window until it is fixed
+// or starts. The options say how the group keeps its promises, and how local jobs become
+// promises.
 type PromiseOptions struct {
-	Schedule sla.Options // but for Nodes, Track and Disclose, which the group sets
+	Schedule sla.Options // except Nodes, Track and Disclose, which the group sets
 
-	// Replan has everyone look for an earlier slot when nodes come free before they
-	// should, all or nobody: in the pass of that instant, once its messages are through.
+	// Replan makes all jobs look for an earlier slot, all or none, when nodes come free
+	// early: in the pass of that instant, after its messages.
 	Replan bool
 
-	// Flexible is the share of local jobs, in thousandths, that may start at any
-	// time from their submission on; the others want the last slot before their
-	// deadline, as the jobs of the paper do.
+	// Flexible is the share of local jobs, in thousandths, that may start at any time
+	// after their submission. The others ask for the last slot before their deadline,
+	// like the jobs in the paper.
 	Flexible int
-	// Deadline is when a local job must have ended, in thousandths of its
-	// estimate after its submission; from 1000.
+	// Deadline is the time from a local job's submission to its deadline, in thousandths
+	// of its estimate; at least 1000.
 	Deadline int
-	// Fix is x of the local jobs that are flexible, in thousandths; 0: never.
+	// Fix is the x of flexible local jobs, in thousandths; 0: they are never fixed.
 	Fix int
-	// Alternatives is the largest |phi| of a slot outside its window that a local
-	// job takes if it is refused, in thousandths; 0: none.
+	// Alternatives is the largest |phi| of a slot outside its window that a local job
+	// accepts if it is refused, in thousandths; 0: it accepts none.
 	Alternatives int
 	// Seed draws which local jobs are flexible.
 	Seed uint64
 }
 
-// promises are the service level agreements of a group. Each is a reservation of
-// the group under the same identity, at the slot that it has at present, so that
-// the group audits what the schedule decides. Local jobs have identities below 0,
-// reservations of the cluster above.
+// promises are the service level agreements of a group. Each is also a reservation of the
+// group with the same identity, at its present slot, so that the group audits what the
+// schedule decides. Local jobs have negative identities, the cluster's reservations
+// positive ones.
 type promises struct {
 	*sla.Schedule
 	opt    PromiseOptions
-	number int64 // of local jobs so far
+	number int64 // local jobs so far
 	locals map[int64]*promised
-	names  map[int64]bool                                     // of those jobs
-	ends   []early                                            // of local jobs that run and end before their estimate
-	freed  bool                                               // nodes have come free early: the instant's pass looks who may move up
-	moved  func(id int64, start, end bourse.Time, fixed bool) // is told of the cluster's
+	names  map[int64]bool                                     // the ids of those jobs
+	ends   []early                                            // of running local jobs that end before their estimate
+	freed  bool                                               // nodes have come free early: the instant's pass moves jobs up
+	moved  func(id int64, start, end bourse.Time, fixed bool) // called when a reservation of the cluster moves or is fixed
 }
 
 // promised is a local job that waits for its slot or runs in it.
@@ -61,7 +61,7 @@ type promised struct {
 	start bourse.Time // of its slot
 	runs  bool
 	began bourse.Time // once it runs
-	again bool        // it has begun in an earlier life, and nobody is told again
+	again bool        // it began in an earlier life, and its start is not reported again
 }
 
 // early is when a running local job ends.
@@ -90,8 +90,8 @@ func (p *promises) next() bourse.Time {
 	return t
 }
 
-// keepPromises does what is due of the promises at an instant: windows close,
-// work ends, work starts.
+// keepPromises carries out what the promises have due at an instant: windows close, work
+// ends, work starts.
 func (q *Queue) keepPromises(now bourse.Time) {
 	p := q.promises
 	if p == nil {
@@ -124,7 +124,7 @@ func (q *Queue) keepPromises(now bourse.Time) {
 	}
 }
 
-// moveUp has everyone look for an earlier slot if nodes have come free.
+// moveUp makes all jobs look for an earlier slot if nodes have come free.
 func (q *Queue) moveUp() {
 	if p := q.promises; p != nil && p.freed {
 		if p.freed = false; p.opt.Replan {
@@ -134,7 +134,7 @@ func (q *Queue) moveUp() {
 	}
 }
 
-// startPromised has a local job run whose slot has come, and tells it.
+// startPromised starts a local job whose slot has come, and reports it.
 func (q *Queue) startPromised(now bourse.Time, l *promised) {
 	l.runs = true
 	if !l.again {
@@ -156,7 +156,7 @@ func (q *Queue) startPromised(now bourse.Time, l *promised) {
 	q.watcher.Started(&l.job, &s)
 }
 
-// endPromised tells that a local job is over.
+// endPromised reports that a local job is over.
 func (q *Queue) endPromised(now bourse.Time, l *promised) {
 	p := q.promises
 	delete(p.locals, l.id)
@@ -198,7 +198,7 @@ func (q *Queue) promiseLocal(now bourse.Time, j *bourse.LocalJob) {
 	q.kept(&p.locals[a.ID].job, &got, true)
 }
 
-// kept tells who keeps what a restart needs of a slot that is promised.
+// kept reports a promised slot to the keeper, if there is one.
 func (q *Queue) kept(j *bourse.LocalJob, x *sla.Promise, taken bool) {
 	if q.keeper != nil {
 		q.keeper.Promised(j, x, taken)
@@ -221,8 +221,8 @@ func (p *promises) agreement(now bourse.Time, id int64, j *bourse.LocalJob) sla.
 	return a
 }
 
-// flexible draws whether a local job leaves the group a choice: the same for the
-// same job and seed.
+// flexible draws whether a local job is flexible. The result depends only on the job and the
+// seed.
 func (p *promises) flexible(id int64) bool {
 	h := fnv.New64a()
 	var b [16]byte
@@ -230,15 +230,14 @@ func (p *promises) flexible(id int64) bool {
 	binary.LittleEndian.PutUint64(b[8:], uint64(id))
 	h.Write(b[:])
 	x := h.Sum64()
-	x ^= x >> 33 // the low bits of FNV are poor
+	x ^= x >> 33 // mix, because FNV's low bits are poor
 	x *= 0xff51afd7ed558ccd
 	x ^= x >> 33
 	return int(x%1000) < p.opt.Flexible
 }
 
-// promise takes a newcomer into the schedule, and reserves what it decides: the
-// slots of those that it moves, and the newcomer's; or says why not, and nothing
-// has changed.
+// promise adds a newcomer to the schedule, and reserves what the schedule decides: the slots
+// of those it moves, and the newcomer's. Or it changes nothing and says why it cannot.
 func (q *Queue) promise(a sla.SLA) (sla.Promise, bourse.Reason) {
 	p := q.promises
 	got, why := p.Submit(a)
@@ -250,7 +249,7 @@ func (q *Queue) promise(a sla.SLA) (sla.Promise, bourse.Reason) {
 	return got, bourse.Reason{}
 }
 
-// follow has the group's reservations follow those that the schedule has moved.
+// follow moves the group's reservations to where the schedule has moved its promises.
 func (q *Queue) follow() {
 	p := q.promises
 	moves := p.Moves()
@@ -269,16 +268,16 @@ func (q *Queue) follow() {
 	}
 }
 
-// must reserves what the schedule has decided.
+// must makes a reservation that the schedule has decided, and panics if it cannot.
 func (q *Queue) must(r backfill.Reserved) {
 	if why := q.group.Reserve(r); why.Refused() {
 		panic(fmt.Sprintf("cluster/queue: promise %d over [%v, %v) cannot be kept: %v", r.ID, r.Start, r.End, why))
 	}
 }
 
-// breakPromise ends or takes back a local job whose nodes fail at an instant:
-// one that runs before one that waits, the latest first. It reports whether there
-// was one.
+// breakPromise ends a running local job whose nodes fail at an instant or, if there is none,
+// breaks the promise to a waiting one; among several, the latest to start. It reports
+// whether there was one.
 func (q *Queue) breakPromise(now, at bourse.Time) bool {
 	p := q.promises
 	var worst *promised
@@ -314,8 +313,8 @@ func (q *Queue) breakPromise(now, at bourse.Time) bool {
 	return true
 }
 
-// auditPromises checks that every promise lies within its window, that nothing
-// that runs has moved, and that the group keeps exactly what is promised.
+// auditPromises checks that every promise lies within its window, that no running job has
+// moved, and that the group's reservations are exactly the promises.
 func (q *Queue) auditPromises() error {
 	p := q.promises
 	if p == nil {

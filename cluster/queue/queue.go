@@ -19,69 +19,67 @@ type Named struct {
 	Limits    JobLimits
 }
 
-// Limit is how many local jobs wait in a group at most, unless its options
-// say otherwise.
+// Limit is the most local jobs that may wait in a group if its options do not say.
 const Limit = 100_000
 
 // Options say how a group serves its local jobs.
 type Options struct {
 	Nodes  int
 	Policy backfill.Policy
-	Start  bourse.Time // the instant at which the queue opens; no job is submitted before
-	// Queues are the named queues, found by LocalJob.Queue; a number beyond
-	// them means the first. None: one of priority 0 and delay cost 1.
+	Start  bourse.Time // when the queue opens; no job is submitted earlier
+	// Queues are the named queues, indexed by LocalJob.Queue; an index beyond them
+	// means the first. None: one queue of priority 0 and delay cost 1.
 	Queues []Named
-	// Extend lets a job outlive its estimate: its planned end moves on by the
-	// same estimate again, unless a reservation needs the nodes. Otherwise, and
-	// then, it is killed there.
+	// Extend lets a job outlive its estimate: its planned end is moved by the same
+	// estimate again, unless a reservation needs the nodes. If it cannot be moved, or
+	// without Extend, the job is killed.
 	Extend bool
-	// Limit is how many jobs wait at most; 0: the constant. What comes
-	// beyond is refused: demand above capacity makes a queue grow without end.
+	// Limit is the most jobs that may wait; 0: the constant Limit. More are refused,
+	// since demand above capacity would make the queue grow without end.
 	Limit int
-	// Estimates says what jobs are planned by. Whatever it says, they may run to their own
-	// estimates.
+	// Estimates says by which run times jobs are planned. In any case they may run for
+	// their own estimates.
 	Estimates estimates.Rule
-	// HalfLife is how long it takes until half of what a user has had counts, where the
+	// HalfLife is the time after which only half of a user's past use counts, if the
 	// policy is fair; 0: fairshare.HalfLife.
 	HalfLife bourse.Duration
-	// Limits are those of all local jobs together; queues have their own beside. A price
-	// of a reservation does not know them: it plans the queue as if there were none.
+	// Limits are for all local jobs together; each queue has its own too. The price of
+	// a reservation ignores them: it plans the queue as if there were none.
 	Limits JobLimits
-	// Promises, where there are any, take the place of the queue: no local job
-	// waits without a slot. Policy, Queues and Extend are then of no matter.
+	// Promises, if not nil, replace the queue: every local job has a slot. Policy,
+	// Queues and Extend are then ignored.
 	Promises *PromiseOptions
 }
 
-// Watcher is told what becomes of local jobs. The pointers are good during the
-// call only; the queue must not be changed from it.
+// Watcher is told what happens to local jobs. The pointers are only valid during the call,
+// from which the queue must not be changed.
 type Watcher interface {
 	Started(j *bourse.LocalJob, s *backfill.Start)
-	// Ended tells of a job's end; killed: by its estimate, before its time.
+	// Ended reports a job's end; killed says that it was killed before it was done.
 	Ended(j *bourse.LocalJob, start, end bourse.Time, killed bool)
-	// Refused tells of a job that never entered the queue.
+	// Refused reports a job that never entered the queue.
 	Refused(j *bourse.LocalJob, why bourse.Reason)
 }
 
-// keeper is a Watcher that is also told what a restart needs to know: that a
-// job waits, and that its planned end has moved.
+// keeper is a Watcher that is also told what a restart needs to know: that a job waits, and
+// that its planned end has moved.
 type keeper interface {
 	Queued(j *bourse.LocalJob)
 	Extended(j *bourse.LocalJob, now, end bourse.Time)
-	// Promised tells of the slot that a local job is promised: when it is taken, and
-	// each time it is another one. Broken tells that it has none any more.
+	// Promised reports the slot promised to a local job: when the job is taken, and
+	// each time the slot changes. Broken reports that it no longer has one.
 	Promised(j *bourse.LocalJob, p *sla.Promise, taken bool)
 	Broken(j *bourse.LocalJob, why bourse.Reason)
 }
 
-// Queue is the local queue of one group, living in virtual time: it pulls its
-// jobs in order of submit, knows when each really ends, and lets a
-// backfill.Group decide who starts. Of one instant come first job ends, then
-// reservation ends, then arrivals in their order, then one scheduling pass.
-// What is asked of it later in the instant (Reserve, Release, Cancel) arms the
-// pass again: Next is then that instant, until Advance.
+// Queue simulates the local queue of one group. It pulls its jobs in order of submit time,
+// knows when each really ends, and lets a backfill.Group decide which jobs start. Within an
+// instant it handles first job ends, then reservation ends, then arrivals in order, then
+// one scheduling pass. Later calls in the same instant (Reserve, Release, Cancel) arm
+// another pass: Next is then that instant, until Advance.
 //
-// It knows no agents and no messages. Its memory grows with the jobs that wait
-// and run, not with those to come.
+// It knows no agents and no messages. Its memory grows with the jobs that wait and run, not
+// with future ones.
 type Queue struct {
 	opt     Options
 	group   *backfill.Group
@@ -90,19 +88,19 @@ type Queue struct {
 	query   func(bourse.Time, *bourse.LocalJob) bool
 
 	feed func() (bourse.LocalJob, bool)
-	head bourse.LocalJob // the next of the feed
-	more bool            // there is one
+	head bourse.LocalJob // the next job of the feed
+	more bool            // there is a next job
 
 	jobs  []entry // those that wait or run, by Ref
 	spare []int32 // unused places in jobs
 	ends  endHeap
-	over  []end // of this instant: jobs at their planned end that run on
+	over  []end // in this instant: jobs at their planned end that run on
 	armed bool  // a pass is due at the group's instant
-	asked bool  // a query runs: the instant's pass is yet to come
+	asked bool  // a query is running: the instant's pass is still to come
 
 	predictor *estimates.Predictor // nil: users' own estimates
 	limiter   *limiter             // nil: no limits
-	past      *fairshare.Past      // of the users, where the policy is fair; else nil
+	past      *fairshare.Past      // of the users, if the policy is fair; otherwise nil
 
 	passes  int
 	refused int
@@ -117,7 +115,7 @@ type entry struct {
 	plan  bourse.Time // planned end
 }
 
-// more is by how much the planned end of a job moves on that is not over.
+// more is how far to move the planned end of a job that is not over.
 func (e *entry) more() bourse.Duration {
 	if planned := e.plan.Sub(e.start); planned < e.job.Limit() {
 		return estimates.Correct(e.job.Planned(), planned, e.job.Limit()) - planned
@@ -125,7 +123,7 @@ func (e *entry) more() bourse.Duration {
 	return e.job.Limit()
 }
 
-// New returns a queue without jobs.
+// New returns a queue without jobs. It panics if the promises in opt make no sense.
 func New(opt Options) *Queue {
 	if opt.Limit == 0 {
 		opt.Limit = Limit
@@ -150,27 +148,27 @@ func New(opt Options) *Queue {
 	return q
 }
 
-// nobody watches.
+// nobody is a Watcher that ignores everything.
 type nobody struct{}
 
 func (nobody) Started(*bourse.LocalJob, *backfill.Start)              {}
 func (nobody) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
 func (nobody) Refused(*bourse.LocalJob, bourse.Reason)                {}
 
-// Watch tells w of all that happens from now on.
+// Watch makes w the watcher from now on.
 func (q *Queue) Watch(w Watcher) {
 	q.watcher = w
 	q.keeper, _ = w.(keeper)
 }
 
-// Feed gives the queue its jobs, in order of submit; next returns false when
-// there are no more. It takes the place of what an earlier feed had left.
+// Feed gives the queue its jobs, in order of submit time; next returns false when there are
+// no more. It replaces the rest of an earlier feed.
 func (q *Queue) Feed(next func() (bourse.LocalJob, bool)) {
 	q.feed = next
 	q.pull()
 }
 
-// Jobs is a feed of a list.
+// Jobs is a feed from a list.
 func Jobs(list []bourse.LocalJob) func() (bourse.LocalJob, bool) {
 	return func() (j bourse.LocalJob, ok bool) {
 		if len(list) == 0 {
@@ -181,9 +179,9 @@ func Jobs(list []bourse.LocalJob) func() (bourse.LocalJob, bool) {
 	}
 }
 
-// Query has f see every job of the feed at its submit, in order, before it
-// enters the queue. f may use State, Reserve and Release; if it returns true
-// it has taken the job, which then does not enter.
+// Query makes the queue call f with every job of the feed at its submit time, in order,
+// before the job enters. f may use State, Reserve and Release. If it returns true, it has
+// taken the job, which does not enter.
 func (q *Queue) Query(f func(now bourse.Time, j *bourse.LocalJob) bool) { q.query = f }
 
 func (q *Queue) pull() {
@@ -203,8 +201,8 @@ func (q *Queue) Passes() int { return q.passes }
 // Refused is the number of jobs refused so far.
 func (q *Queue) Refused() int { return q.refused }
 
-// Next is the next instant at which something is due: Never when all jobs have
-// ended and none are to come.
+// Next is the next instant at which something is due, or Never when all jobs have ended and
+// the feed has no more.
 func (q *Queue) Next() bourse.Time {
 	if q.armed {
 		return q.group.Now()
@@ -226,7 +224,7 @@ func (q *Queue) nextEvent() bourse.Time {
 	return next
 }
 
-// Advance lives through every instant up to now, and a pass armed at it.
+// Advance carries out everything due up to now, including a pass armed at now.
 func (q *Queue) Advance(now bourse.Time) {
 	for t := q.Next(); t <= now; t = q.Next() {
 		q.instant(t)
@@ -237,10 +235,9 @@ func (q *Queue) Advance(now bourse.Time) {
 	}
 }
 
-// reach brings the queue to now for a message: the instant's own events come
-// first. A pass waits until the messages of the instant are through, whether
-// earlier messages have armed it or have moved a promise to now: what a message
-// finds free stays free until the message is done.
+// reach brings the queue to now for a message, after the instant's own events. A pass waits
+// until all messages of the instant are handled, whether earlier messages have armed it or
+// have moved a promise to now. So what a message finds free stays free until it is handled.
 func (q *Queue) reach(now bourse.Time) {
 	ends := len(q.ends) > 0 && q.ends[0].at <= now
 	arrives := q.more && q.head.Submit <= now
@@ -250,7 +247,7 @@ func (q *Queue) reach(now bourse.Time) {
 	}
 }
 
-// Reserve accepts an advance reservation at now, or says who is in the way; see
+// Reserve accepts an advance reservation at now, or says what is in the way; see
 // backfill.Group.
 func (q *Queue) Reserve(now bourse.Time, r backfill.Reserved) bourse.Reason {
 	q.reach(now)
@@ -274,8 +271,8 @@ func (q *Queue) Release(now bourse.Time, id int64) bool {
 	return ok
 }
 
-// Cancel takes a waiting job out of the queue at now and reports whether it was
-// there. The watcher is not told.
+// Cancel removes a waiting job from the queue at now and reports whether it was there. It
+// walks the queue. The watcher is not told.
 func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 	q.reach(now)
 	s := q.State()
@@ -290,9 +287,9 @@ func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 	return false
 }
 
-// instant lives through the events of one instant and its pass.
+// instant carries out the events of one instant and its pass.
 func (q *Queue) instant(now bourse.Time) {
-	q.group.Advance(now) // reservation ends: nothing looks between these and the next
+	q.group.Advance(now) // reservation ends; nothing depends on whether they come before job ends
 	q.endJobs(now)
 	q.keepPromises(now)
 	for q.more && q.head.Submit <= now {
@@ -314,7 +311,7 @@ func (q *Queue) instant(now bourse.Time) {
 	}
 }
 
-// taken asks the query about the next of the feed.
+// taken asks the query whether it takes the next job of the feed.
 func (q *Queue) taken(now bourse.Time) bool {
 	if q.query == nil {
 		return false
@@ -397,8 +394,8 @@ func (q *Queue) start(now bourse.Time, s *backfill.Start) {
 	q.watcher.Started(&e.job, s)
 }
 
-// endJobs ends the jobs that are over by now, in order of their ids; those
-// that run on past their planned end are extended, or killed, after them.
+// endJobs ends the jobs that are over by now, in order of id. After that, jobs that run on
+// past their planned end are extended or killed.
 func (q *Queue) endJobs(now bourse.Time) {
 	for len(q.ends) > 0 && q.ends[0].at <= now {
 		x := q.ends.pop()

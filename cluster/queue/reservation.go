@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// reservation is what is kept of nodes for a leg: those that are locked for it,
-// and from its confirmation on the time that its work runs in.
+// reservation is what is reserved for a leg: at first nodes locked for it and, once it is
+// confirmed, the time in which its work runs.
 type reservation struct {
 	leg       bourse.LegID
 	number    int64
@@ -19,21 +19,21 @@ type reservation struct {
 	ends      bourse.Time // when its work is over
 	confirmed bool
 	running   bool
-	gone      bool  // from the books
-	agreed    int64 // the order in which it was confirmed
-	// pieces are its reservations in the queue: one, or, while it counts on the
-	// nodes of another leg, those that it needs beside them.
+	gone      bool  // dropped from Backend.legs
+	agreed    int64 // its place in the order of confirmation
+	// pieces are the identities of its reservations in the queue: one or, while it counts
+	// on another leg's nodes, those that it needs in addition.
 	pieces []int64
-	over   *reservation // that other leg's
-	borne  bool         // another may count on its nodes, or did: most are spared a look at all others when they end
+	over   *reservation // the other leg's
+	borne  bool         // another leg counts, or counted, on its nodes; most spare the search for one when they end
 
-	// Where promises are made.
-	flex   bourse.Flex // its window; once it is fixed, where it lies; none where no promises are made
+	// In a group that makes promises.
+	flex   bourse.Flex // its window; once it is fixed, its own interval
 	shifts uint32      // how often it was moved or fixed
 	fixed  bool
 }
 
-// Suits says whether there is such a group.
+// Suits refuses a leg whose group does not exist.
 func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
 	if b.group(m.What.Group) < 0 {
 		why = bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
@@ -41,7 +41,7 @@ func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
 	return why
 }
 
-// Place locks nodes, or says who is in the way.
+// Place locks nodes, or says what is in the way.
 func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	group := b.group(m.What.Group)
 	r := &reservation{leg: m.Leg, group: group, what: m.What, ends: m.What.End}
@@ -77,7 +77,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// keep takes a reservation that has its nodes into the books.
+// keep adds a reservation that has its nodes, and records it.
 func (b *Backend) keep(r *reservation) {
 	if old := b.legs[r.leg]; old != nil {
 		old.gone = true
@@ -93,7 +93,7 @@ func (b *Backend) keep(r *reservation) {
 	b.host.Record(f)
 }
 
-// take reserves what a leg needs, all of it or nothing.
+// take reserves everything that a leg needs, or nothing.
 func (b *Backend) take(now bourse.Time, r *reservation) bourse.Reason {
 	if r.what.End <= r.what.Start {
 		return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("its end, %v, has passed", r.what.End)}
@@ -114,9 +114,8 @@ func (b *Backend) take(now bourse.Time, r *reservation) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// needs lists what a leg must reserve: all its nodes or, beside the leg whose
-// nodes it counts on, the time before it, the nodes it has too few, the time
-// after it.
+// needs lists what a leg must reserve: all its nodes or, if it counts on another leg's
+// nodes, the time before that leg, the nodes that it needs more, and the time after it.
 func (r *reservation) needs() []backfill.Reserved {
 	n, s, e := r.what.Nodes, r.what.Start, r.what.End
 	if r.over == nil {
@@ -133,7 +132,7 @@ func (r *reservation) needs() []backfill.Reserved {
 	}
 }
 
-// giveBack gives a leg's nodes back to the queue, what is left of them.
+// giveBack gives back to the queue the nodes that a leg still has.
 func (b *Backend) giveBack(now bourse.Time, r *reservation) {
 	for _, id := range r.pieces {
 		delete(b.flexible, id)
@@ -142,8 +141,8 @@ func (b *Backend) giveBack(now bourse.Time, r *reservation) {
 	r.pieces = r.pieces[:0]
 }
 
-// standAlone has every leg that counts on the nodes of r reserve them itself, now
-// that r has given them back: they are free in this very instant.
+// standAlone makes every leg that counts on r's nodes reserve them itself, now that r has
+// given them back. It must be called in the same instant, while they are still free.
 func (b *Backend) standAlone(now bourse.Time, r *reservation) {
 	if !r.borne {
 		return
@@ -160,7 +159,7 @@ func (b *Backend) standAlone(now bourse.Time, r *reservation) {
 	}
 }
 
-// Confirm has work run in a reservation, from its start on.
+// Confirm makes work run in a reservation, from its start on.
 func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, _ *bourse.Handover) {
 	r := b.legs[leg]
 	b.number++
@@ -188,7 +187,8 @@ func (b *Backend) end(now bourse.Time, r *reservation) {
 	b.moved(now, r.leg, bourse.LockEnded)
 }
 
-// Release frees what is kept for a leg. The facts say of all work that it has begun.
+// Release frees what is kept for a leg. It returns false, because the facts report every
+// begin of work.
 func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 	if r := b.legs[leg]; r != nil {
 		b.free(now, r)
@@ -196,7 +196,7 @@ func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 	return false
 }
 
-// free gives up a leg. One that counted on another's nodes lets that move again.
+// free gives up a leg. If it counted on another leg's nodes, that one may move again.
 func (b *Backend) free(now bourse.Time, r *reservation) {
 	b.vacate(now, r)
 	if !r.confirmed {
@@ -219,7 +219,7 @@ func (b *Backend) vacate(now bourse.Time, r *reservation) {
 	}
 }
 
-// moved records what has become of a leg.
+// moved records a leg's new state.
 func (b *Backend) moved(now bourse.Time, leg bourse.LegID, to bourse.LockState) {
 	b.host.Record(bourse.LockMoved{Leg: leg, State: to, When: b.host.When(now)})
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// A restart puts everything back where it was, first the locks of legs, then the
-// local jobs. Only after that may flexible ones move again.
+// A restart puts everything back where it was: first the locks of legs, then the local jobs.
+// Only then may flexible ones move again.
 
 // Begin begins a life.
 func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	m := b.memory
 	b.memory, b.host, b.now = nil, h, l.Now
-	b.version = l.Nonce + 1 // of no earlier life
+	b.version = l.Nonce + 1 // no earlier life has had it
 	for i, opt := range b.options {
 		opt.Start = l.At
 		q := New(opt)
@@ -53,8 +53,7 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	}
 }
 
-// restore puts the reservation of an earlier life back. One for which there are
-// no nodes any more is lost.
+// restore restores a reservation of an earlier life. If it no longer has nodes, it is lost.
 func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	group := b.group(x.What.Group)
 	x.Flex = b.window(max(group, 0), x.Flex)
@@ -83,8 +82,7 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	}
 }
 
-// restoreOutage keeps failed nodes out of service, as many of them as the group
-// still has.
+// restoreOutage keeps failed nodes out of service, as many as the group still has free.
 func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
 	g := b.group(o.Group)
 	if g < 0 || o.Until <= at {
@@ -99,7 +97,7 @@ func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
 	b.outages = append(b.outages, o)
 }
 
-// resume has a queue without jobs go on with those of an earlier life.
+// resume gives an empty queue the jobs of an earlier life.
 func (q *Queue) resume(g *groupMemory) {
 	if q.promises != nil {
 		q.resumePromises(g)
@@ -134,8 +132,8 @@ func (q *Queue) resume(g *groupMemory) {
 	q.armed = true
 }
 
-// resumePromises puts the local jobs of an earlier life where they were. What does
-// not fit any more, on fewer nodes, is broken.
+// resumePromises puts the local jobs of an earlier life back where they were. Promises that
+// no longer fit, because there are fewer nodes, are broken.
 func (q *Queue) resumePromises(g *groupMemory) {
 	p, now := q.promises, q.group.Now()
 	put := func(j *bourse.LocalJob, start, end bourse.Time) *promised {
@@ -168,8 +166,7 @@ func (q *Queue) resumePromises(g *groupMemory) {
 	q.armed = true
 }
 
-// loosenAll lets flexible legs and jobs move again, now that all are where they
-// were.
+// loosenAll lets flexible legs and jobs move again, once all are back where they were.
 func (b *Backend) loosenAll(m *memory) {
 	for _, r := range b.order {
 		if r.confirmed && !r.running {
@@ -215,7 +212,7 @@ func (b *Backend) Save(f *bourse.ClusterImage) {
 	}
 }
 
-// memory is what an image keeps of a queue's jobs.
+// memory is what an image keeps about a queue's jobs.
 func (q *Queue) memory() (g bourse.GroupMemory) {
 	if q.promises != nil {
 		return q.promisesMemory()
@@ -240,7 +237,7 @@ func (q *Queue) memory() (g bourse.GroupMemory) {
 	return g
 }
 
-// promisesMemory is what an image keeps of a group's local jobs.
+// promisesMemory is what an image keeps about a group's promised local jobs.
 func (q *Queue) promisesMemory() (g bourse.GroupMemory) {
 	g.Waiting = []bourse.LocalJob{}
 	for _, l := range q.promises.locals {

@@ -30,12 +30,12 @@ func (w watch) Refused(j *bourse.LocalJob, why bourse.Reason) {
 	w.host.Record(bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: why, Group: w.group})
 }
 
-// keptWatch is the watch of a cluster that lives on: a restart must know of jobs that
-// wait, and how far the queue has been fed.
+// keptWatch is the watch of a durable cluster: a restart must know which jobs wait, and how
+// far the queue has been fed.
 type keptWatch struct {
 	watch
 	fed   *cluster.Mark
-	lives bool // what is queued is new
+	lives bool // jobs queued from now on are new, not restored
 }
 
 // Queued records that a job waits.
@@ -46,8 +46,8 @@ func (w *keptWatch) Queued(j *bourse.LocalJob) {
 	}
 }
 
-// Refused records that a job never entered the queue or, after a restart with
-// fewer nodes, that it waits no longer.
+// Refused records that a job never entered the queue or, after a restart with fewer nodes,
+// that it no longer waits.
 func (w *keptWatch) Refused(j *bourse.LocalJob, why bourse.Reason) {
 	if w.lives {
 		w.fed.Take(j.Submit)
@@ -71,7 +71,7 @@ func (w *keptWatch) Promised(j *bourse.LocalJob, p *sla.Promise, taken bool) {
 	w.host.Record(promisedJob(w.group, j, p))
 }
 
-// Broken records that a local job that was promised a slot has none any more.
+// Broken records that a local job no longer has the slot it was promised.
 func (w *keptWatch) Broken(j *bourse.LocalJob, why bourse.Reason) { w.watch.Refused(j, why) }
 
 func promisedJob(group string, j *bourse.LocalJob, p *sla.Promise) bourse.JobPromised {
