@@ -19,6 +19,7 @@ import (
 type behind struct {
 	c     *checker
 	legs  map[string]bourse.LegID // by the name of everything for a leg
+	named map[bourse.LegID]string // and the reverse: every step asks for the names of all legs
 	sites map[agents.ID]*behindSite
 	since map[difference]bourse.Time
 	right map[bourse.LegID]bourse.Time // since when a leg has everything it needs
@@ -59,7 +60,7 @@ const (
 )
 
 func newBehind(c *checker) *behind {
-	b := &behind{c: c, legs: map[string]bourse.LegID{}, sites: map[agents.ID]*behindSite{}, since: map[difference]bourse.Time{}, right: map[bourse.LegID]bourse.Time{}, lost: map[bourse.LegID]bool{}, names: map[bourse.LegID][]string{}, begins: map[string]bool{}}
+	b := &behind{c: c, legs: map[string]bourse.LegID{}, named: map[bourse.LegID]string{}, sites: map[agents.ID]*behindSite{}, since: map[difference]bourse.Time{}, right: map[bourse.LegID]bourse.Time{}, lost: map[bourse.LegID]bool{}, names: map[bourse.LegID][]string{}, begins: map[string]bool{}}
 	for i := range c.w.sites {
 		s := &c.w.sites[i]
 		name := s.config.Name
@@ -78,6 +79,16 @@ func newBehind(c *checker) *behind {
 	return b
 }
 
+// name returns what everything for a leg is called in a manager.
+func (b *behind) name(id bourse.LegID) string {
+	n, known := b.named[id]
+	if !known {
+		n = managed.Name(prefix, id)
+		b.named[id] = n
+	}
+	return n
+}
+
 // life records that an agent restarts.
 func (b *behind) life(l *sim.Life) {
 	_, name, _ := strings.Cut(string(l.ID), ":")
@@ -90,7 +101,7 @@ func (b *behind) life(l *sim.Life) {
 // when a manager has stepped.
 func (b *behind) step(s *sim.Step) error {
 	if h, ok := s.Message.(agents.ClusterHold); ok {
-		b.legs[managed.Name(prefix, h.Leg)] = h.Leg
+		b.legs[b.name(h.Leg)] = h.Leg
 	}
 	if err := b.ofCluster(s); err != nil {
 		return err
@@ -154,7 +165,7 @@ func (b *behind) ofCluster(s *sim.Step) error {
 		if rec == nil {
 			continue
 		}
-		b.judge(x, l.Leg, rec, b.differences(x, l.Leg, rec, b.kept(x)[managed.Name(prefix, l.Leg)])) // as it is now
+		b.judge(x, l.Leg, rec, b.differences(x, l.Leg, rec, b.kept(x)[b.name(l.Leg)])) // as it is now
 		if since := b.right[l.Leg]; since > 0 && s.At > max(since, x.life).Add(causeBound) && s.At < x.told.Add(causeBound) {
 			return fmt.Errorf("I24: leg %v has had all that it needs since %v, and is lost: %v", l.Leg, since, l.Reason)
 		}
@@ -186,7 +197,7 @@ func (b *behind) unread(x *behindSite, s *sim.Step) error {
 		default:
 			continue
 		}
-		name := managed.Name(prefix, id)
+		name := b.name(id)
 		if _, denied := x.denied[name]; denied && why.Code == bourse.Busy {
 			return fmt.Errorf("I24: leg %v is given up by a denial that was not read back: %v", id, why)
 		}
@@ -274,7 +285,7 @@ func (b *behind) said(site agents.ID, f bourse.LegMoved) error {
 		return nil
 	}
 	for _, r := range x.manager.Runs() {
-		if r.Name == managed.Name(prefix, f.Leg) {
+		if r.Name == b.name(f.Leg) {
 			return nil
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse"
-	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -41,7 +40,7 @@ func (b *behind) compare(x *behindSite) error {
 			delete(b.right, id) // no one looks at it any more
 			continue
 		}
-		all := b.differences(x, id, l, kept[managed.Name(prefix, id)])
+		all := b.differences(x, id, l, kept[b.name(id)])
 		b.judge(x, id, l, all)
 		for _, d := range all {
 			key := difference{id, d.what}
@@ -80,8 +79,9 @@ func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []diffe
 	wrong := slices.ContainsFunc(all, func(d differs) bool { return d.is })
 	soon := b.c.w.Now() < l.What.Start.Add(-maxOff)
 	waits := x.site.kind == machine && soon || !b.brings(id)
+	name := b.name(id)
 	for _, k := range x.manager.Kept() {
-		if k.Name != managed.Name(prefix, id) {
+		if k.Name != name {
 			continue
 		}
 		waits = waits || k.Running || k.Job > 0 && !k.Held && soon
@@ -93,7 +93,7 @@ func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []diffe
 		}
 	}
 	for _, r := range x.manager.Runs() { // its cluster may see only later that it began late, and why no more
-		wrong = wrong || r.Name == managed.Name(prefix, id) && r.Begun > l.What.Start.Add(bourse.Minute-clockOff)
+		wrong = wrong || r.Name == name && r.Begun > l.What.Start.Add(bourse.Minute-clockOff)
 	}
 	switch {
 	case wrong || !waits:
@@ -144,8 +144,9 @@ func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept 
 			reservation = &kept[i]
 		}
 	}
+	name := b.name(id)
 	for _, r := range x.manager.Runs() {
-		if r.Name == managed.Name(prefix, id) {
+		if r.Name == name {
 			begun, runs = true, runs || r.Over == 0
 		}
 	}

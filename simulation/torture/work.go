@@ -58,7 +58,7 @@ func (b *behind) brings(id bourse.LegID) bool {
 func (b *behind) submits(x *behindSite, s *sim.Step) error {
 	for _, f := range s.Facts {
 		if f, ok := f.(bourse.LockMoved); ok {
-			b.begins[managed.Name(prefix, f.Leg)] = f.State == bourse.LockRunning
+			b.begins[b.name(f.Leg)] = f.State == bourse.LockRunning
 		}
 	}
 	for _, out := range s.Sends {
@@ -124,7 +124,7 @@ func (b *behind) result(f bourse.LegDone) error {
 	var runs []*manager.Run
 	begun := false // as is said: what finds its mark has begun too, for a moment
 	for _, r := range x.manager.Runs() {
-		if r.Name != managed.Name(prefix, f.Leg) {
+		if r.Name != b.name(f.Leg) {
 			continue
 		}
 		begun = begun || f.Result != nil && off(f.Result.Begin, r.Begun) <= maxOff+bourse.Second
