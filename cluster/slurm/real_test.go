@@ -27,7 +27,7 @@ func TestReal_ReserveIsSeenAndRetriedWithTheSameAnswer(t *testing.T) {
 	r.mustDeny(agents.Reserve, rival, bourse.Busy, "overlaps")
 	moved := m
 	moved.End += 60_000
-	r.mustDeny(agents.Reserve, moved, bourse.Conflict, "is there")
+	r.mustDeny(agents.Reserve, moved, bourse.Conflict, "exists already")
 	r.must(agents.Assign, m)
 	r.must(agents.Assign, m)
 	if got := r.reservation(m.Name); got == nil || !slices.Equal(got.Users, []string{r.user}) {
