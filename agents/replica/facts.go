@@ -76,7 +76,7 @@ func (r *Replica) Part(i int) agents.Fact {
 	if b := r.log.base; b != nil {
 		switch n := len(b.parts); {
 		case i < n:
-			return b.parts[i]
+			return b.part(i)
 		case i == n:
 			return Installed{Index: b.index, Term: b.term}
 		}
@@ -91,7 +91,7 @@ func (r *Replica) Part(i int) agents.Fact {
 	if i < len(entries) {
 		return r.entryFact(entries[i])
 	}
-	return r.arriving.parts[i-len(entries)]
+	return r.arriving.part(i - len(entries))
 }
 
 // Image returns the whole image as one fact.

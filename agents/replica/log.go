@@ -20,22 +20,6 @@ type log struct {
 	size       int    // bytes of the entries after base
 }
 
-// image is the state of the inner agent after an entry.
-type image struct {
-	index, term uint64
-	parts       []Part
-	size        int // bytes of the parts
-}
-
-// whole reports whether all parts are there.
-func (i *image) whole() bool { return len(i.parts) > 0 && len(i.parts) == i.parts[0].Parts }
-
-// add appends the next part.
-func (i *image) add(p Part) {
-	i.parts = append(i.parts, p)
-	i.size += len(p.Fact)
-}
-
 // promise stores a term and a vote.
 func (l *log) promise(term, vote uint64) { l.term, l.vote = term, vote }
 
@@ -106,7 +90,7 @@ func (l *log) members() members {
 	if l.base == nil {
 		return members{}
 	}
-	return membersOf(l.base.parts[0].Members)
+	return l.base.members()
 }
 
 // InitialState returns the state with which the library begins.
@@ -162,9 +146,4 @@ func (l *log) Snapshot() (*raftpb.Snapshot, error) {
 		return nil, raft.ErrSnapshotTemporarilyUnavailable
 	}
 	return l.base.snapshot(), nil
-}
-
-func (i *image) snapshot() *raftpb.Snapshot {
-	m := membersOf(i.parts[0].Members)
-	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(i.index), Term: new(i.term), ConfState: m.conf()}}
 }

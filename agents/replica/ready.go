@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -160,8 +159,8 @@ func (r *Replica) made(upto uint64) agents.Durable {
 	r.inner = r.cfg.New()
 	if b := r.log.base; b != nil {
 		for i := range b.parts {
-			if f := b.parts[i].Fact; len(f) > 0 {
-				r.replayOne(append(slices.Clip(f), '\n'))
+			if f := b.part(i).Fact; len(f) > 0 {
+				r.replayOne(append(f, '\n'))
 			}
 		}
 		for _, e := range r.log.after(b.index) {

@@ -212,12 +212,14 @@ func (r *Replica) found(out *agents.Outbox) {
 		list.Add(Member{Number: n, Address: string(id)})
 		list.Voters = append(list.Voters, n)
 	}
-	base := &image{index: 1, term: 1, parts: []Part{{Index: 1, Term: 1, Parts: 1, Members: list}}}
+	base := &image{index: 1, term: 1}
+	base.add(Part{Index: 1, Term: 1, Parts: 1, Members: list})
 	if r.cfg.Past == r.cfg.Self {
 		base = r.image(r.cfg.Brought.Agent, 2, 1, r.cfg.Brought.At, list)
 	}
-	for _, p := range base.parts {
-		r.record(p, out)
+	r.cfg.Brought = Brought{} // the image has all of it
+	for k := range base.parts {
+		r.record(base.part(k), out)
 	}
 	r.record(Installed{Index: base.index, Term: 1}, out)
 	r.record(State{Self: r.founder(), Term: 1, Commit: base.index}, out)

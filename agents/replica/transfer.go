@@ -33,7 +33,7 @@ const partTries = 3
 // transfer begins to send the image to a member.
 func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
 	r.transfers = slices.DeleteFunc(r.transfers, func(t *transfer) bool { return t.to == to })
-	if m := membersOf(r.log.base.parts[0].Members); m.address(to) == "" && r.members.address(to) != "" {
+	if m := r.log.base.members(); m.address(to) == "" && r.members.address(to) != "" {
 		r.compactNow() // the library takes no image of a group that it is no member of
 	}
 	t := &transfer{to: to, of: r.log.base}
@@ -42,7 +42,7 @@ func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
 }
 
 func (r *Replica) sendPart(now bourse.Time, t *transfer, out *agents.Outbox) {
-	data, err := json.Marshal(t.of.parts[t.next])
+	data, err := json.Marshal(t.of.part(t.next))
 	if err != nil {
 		panic(fmt.Sprintf("replica: part %d of an image: %v", t.next, err))
 	}
