@@ -317,7 +317,7 @@ func TestConvert_SplitsNothingByWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// The preset of the grid's log is what the command makes of the log.
+// The preset of the grid's log equals what the command makes from the log.
 func TestConvert_AGridsLogBecomesAScenario(t *testing.T) {
 	t.Parallel()
 	trace := filepath.Join("..", "..", "..", "shared", "traces", "LCG-2005-1.swf.gz")
