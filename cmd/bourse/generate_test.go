@@ -270,6 +270,9 @@ func TestConvert_TakesADumpOfSacct(t *testing.T) {
 	if out, msg, code := workloadCommand("convert", in, "--split", dir); code != 0 || !strings.Contains(out, "year-2.swf: 1 records") {
 		t.Errorf("--split: exit %d, %s%s", code, out, msg)
 	}
+	if _, msg, code := workloadCommand("convert", in, in+".toml", "--zone", "Europe/Berlin"); code != 2 || !strings.Contains(msg, "convert it to SWF first") {
+		t.Errorf("a scenario that loses the zone: exit %d, %s", code, msg)
+	}
 	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Berlin"); code != 2 || !strings.Contains(msg, "unknown time zone") {
 		t.Errorf("exit %d, %s", code, msg)
 	}
