@@ -37,8 +37,8 @@ var houses = []house{
 	}, nil, nil},
 }
 
-// A component is no larger than what one can keep in mind, and no other one reaches
-// into what it owns: it is asked by its methods.
+// A component is small enough to keep in mind, and no other one reaches into its fields:
+// it is asked by its methods.
 func TestComponents_OwnTheirFieldsAndAreNotTooLarge(t *testing.T) {
 	t.Parallel()
 	for _, h := range houses {

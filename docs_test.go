@@ -167,8 +167,8 @@ func TestDocs_TheGlossaryIsInOrder(t *testing.T) {
 	}
 }
 
-// A table's rows follow its head, and none of those that say what fails, what to do
-// and what agents do is there twice: two of them may promise different things.
+// Rows of a table follow its head. No row of the tables about failures, remedies and
+// agents' actions appears twice, as two of them could promise different things.
 func TestDocs_TablesAreWhole(t *testing.T) {
 	t.Parallel()
 	for _, page := range pages(t) {

@@ -1,34 +1,34 @@
 package bourse
 
-// The facts from which a broker's cycles can be planned again, by its own rules,
-// to say why a job got what it got and what would have changed that. They are
-// recorded where they are asked for only (broker.Config.Explain), no state
-// follows from them, and a restart passes over them.
+// The facts from which a broker's cycles can be planned again by its own rules, to
+// explain why a job got what it got and what would have changed that. They are recorded
+// only on request (broker.Config.Explain). No state follows from them, and a restart
+// skips them.
 type (
-	// CycleSeen is what a cycle had before it when its search began.
+	// CycleSeen is what a cycle knew when its search began.
 	CycleSeen struct {
 		Cycle   uint64     `json:"cycle"`
 		Opened  Time       `json:"opened"`  // when the offers were asked for
-		From    Time       `json:"from"`    // no window starts before
-		Horizon Time       `json:"horizon"` // no window ends after
+		From    Time       `json:"from"`    // no window starts earlier
+		Horizon Time       `json:"horizon"` // no window ends later
 		Terms   Terms      `json:"terms"`
 		Jobs    []CycleJob `json:"jobs"`          // in serving order
-		Sites   []SiteSeen `json:"sites"`         // all that were asked, in order of name, then those that were not
-		Cut     bool       `json:"cut,omitempty"` // what is free was left out: the bound on such detail was reached
+		Sites   []SiteSeen `json:"sites"`         // those that were asked, in order of name, then some that were not
+		Cut     bool       `json:"cut,omitempty"` // the free nodes were left out: the bound on such detail was reached
 
-		NotAsked int `json:"notAsked,omitempty"` // how many others were not, for their turn had not come
+		NotAsked int `json:"notAsked,omitempty"` // how many others were not asked, because it was not their turn
 	}
-	// Terms are those of a broker's settings that a plan follows from.
+	// Terms are the settings of a broker on which its plans depend.
 	Terms struct {
 		Algorithm       string   `json:"algorithm"`
 		WeightTime      int64    `json:"weightTime,omitempty"`
 		WeightCost      int64    `json:"weightCost,omitempty"`
 		WeightFinish    int64    `json:"weightFinish,omitempty"`
 		Minimize        string   `json:"minimize"`
-		Urgency         Urgency  `json:"urgency,omitzero"`      // under the goal value, of jobs without one of their own
+		Urgency         Urgency  `json:"urgency,omitzero"`      // under the goal value, for jobs without an urgency of their own
 		Weight          int64    `json:"weight,omitempty"`      // of a credit under the goal value, in thousandths; 0: 1,000
 		Patience        Duration `json:"patience,omitempty"`    // how long a job may wait for a better window
-		Wait            Duration `json:"wait,omitempty"`        // how long one that is left without a window waits for its next chance
+		Wait            Duration `json:"wait,omitempty"`        // how long a job that is left without a window waits for its next chance
 		BudgetLimit     Credits  `json:"budgetLimit,omitempty"` // B*, if it was given
 		BudgetGiven     bool     `json:"budgetGiven,omitempty"`
 		TimeLimit       Duration `json:"timeLimit,omitempty"` // T*, if it was given
@@ -41,22 +41,22 @@ type (
 		Alpha           int64    `json:"alpha,omitempty"`    // of strategy alpha, in millionths
 		Draws           uint64   `json:"draws,omitempty"`    // seed of strategy random, and of ties under the goals value and finish
 	}
-	// CycleJob is a job as a cycle looks at it.
+	// CycleJob is a job as a cycle sees it.
 	CycleJob struct {
 		Name     string  `json:"name"`
 		User     string  `json:"user,omitempty"`
 		Submit   Time    `json:"submit"`
 		Priority int     `json:"priority,omitempty"`
 		Request  Request `json:"request"`
-		Gone     bool    `json:"gone,omitempty"` // withdrawn while the offers were waited for
+		Gone     bool    `json:"gone,omitempty"` // withdrawn while the cycle waited for offers
 
-		Barred []UserBarred `json:"barred,omitempty"` // sites left out: they are closed to its user
-		Bound  Reason       `json:"bound,omitzero"`   // why it is ready no sooner: a bound of its user or tenant
+		Barred []UserBarred `json:"barred,omitempty"` // sites left out because they are closed to its user
+		Bound  Reason       `json:"bound,omitzero"`   // why it is not ready sooner: a bound of its user or tenant
 	}
 	// SiteSeen is how a site answered a cycle's request for offers.
 	SiteSeen struct {
 		Site    string      `json:"site"`
-		Answer  string      `json:"answer"`           // silent, closed, skewed, usable; not asked: left, or unlisted (it has not told what it carries)
+		Answer  string      `json:"answer"`           // silent, closed, skewed, usable; if it was not asked: left, or unlisted (it has not listed its legs)
 		Reason  Reason      `json:"reason,omitzero"`  // of a site that is closed
 		Version uint64      `json:"version,omitzero"` // of its state
 		Now     Time        `json:"now,omitzero"`     // by its clock
@@ -73,26 +73,26 @@ type (
 		Machine     Machine     `json:"machine,omitzero"`
 		Padding     Duration    `json:"padding,omitempty"` // how long they are kept beyond the end of a window
 		Free        Curve       `json:"free,omitempty"`    // what could be reserved at all
-		Clear       Curve       `json:"clear,omitempty"`   // and at base price; "": all of that
-		Queued      Duration    `json:"queued,omitempty"`  // what waits there, nodes x estimates
+		Clear       Curve       `json:"clear,omitempty"`   // what could be reserved at base price; "": all of Free
+		Queued      Duration    `json:"queued,omitempty"`  // the sum of nodes x estimate over the jobs that wait there
 	}
-	// CyclePlanned is what a cycle chose, and what it knew beyond CycleSeen: the
-	// quotes, and what the accounts left.
+	// CyclePlanned is what a cycle chose, and what it knew beyond CycleSeen: the quotes,
+	// and what the accounts could still pay.
 	CyclePlanned struct {
 		Cycle  uint64       `json:"cycle"`
-		Left   Credits      `json:"left"`             // that the VO could still promise
-		Quotas []QuotaSeen  `json:"quotas,omitempty"` // of the batch's users who have one
-		Gone   []string     `json:"gone,omitempty"`   // jobs withdrawn while the quotes were waited for
+		Left   Credits      `json:"left"`             // what the VO could still promise
+		Quotas []QuotaSeen  `json:"quotas,omitempty"` // of the batch's users that have a quota
+		Gone   []string     `json:"gone,omitempty"`   // jobs withdrawn while the cycle waited for quotes
 		Quotes []SiteQuotes `json:"quotes,omitempty"` // of the sites that were asked, in order of name
-		Sets   []SiteQuotes `json:"sets,omitempty"`   // of windows chosen that were asked for once more, together; leg by leg in the order of the jobs
-		Chosen []Planned    `json:"chosen,omitempty"` // job by job, of those that have a window
+		Sets   []SiteQuotes `json:"sets,omitempty"`   // second quotes, for chosen windows priced together; leg by leg in the order of the jobs
+		Chosen []Planned    `json:"chosen,omitempty"` // for each job that got a window
 		Cut    bool         `json:"cut,omitempty"`    // the quotes were left out: the bound was reached
 	}
-	// QuotaSeen is what a user's quota left.
+	// QuotaSeen is what was left of a user's quota.
 	QuotaSeen struct {
 		User   string  `json:"user"`
 		Left   Credits `json:"left"`
-		Passed bool    `json:"passed,omitempty"` // more than the quota was spent already
+		Passed bool    `json:"passed,omitempty"` // more than the quota had been spent already
 	}
 	// SiteQuotes is a site's answer to a cycle's request for quotes, leg by leg in
 	// the order of the jobs, their alternatives and the alternatives' legs. A site
@@ -110,33 +110,33 @@ type (
 	// Planned is the window that a cycle chose for a job.
 	Planned struct {
 		Job         string  `json:"job"`
-		Found       int     `json:"found"`       // alternatives in all
-		Alternative int     `json:"alternative"` // which, from 1 in the order found
+		Found       int     `json:"found"`       // how many alternatives there were
+		Alternative int     `json:"alternative"` // the chosen one, from 1 in the order found
 		Start       Time    `json:"start"`
 		End         Time    `json:"end"`
 		Cost        Credits `json:"cost"` // as quoted
 	}
-	// LegStarted says that a site has told of a leg that its work runs.
+	// LegStarted says that a site has reported that the work of a leg is running.
 	LegStarted struct {
 		Leg LegID `json:"leg"`
 	}
-	// UserBarred says that a site has refused something for a user's sake, and until
-	// when it is left out of what is asked for this user.
+	// UserBarred says that a site has refused something because of a user, and until when
+	// the broker leaves that site out for this user.
 	UserBarred struct {
 		Site  string   `json:"site"`
 		User  string   `json:"user"`
 		Until Time     `json:"until"`
-		Wait  Duration `json:"wait"`          // from now on; longer after each such refusal in a row
+		Wait  Duration `json:"wait"`          // from now on; it grows with each such refusal in a row
 		Why   string   `json:"why,omitempty"` // in the site's words
 	}
-	// JobsForgotten says that the broker keeps no more memory of jobs that are
-	// long over: their names are free again.
+	// JobsForgotten says that the broker has dropped jobs that ended long ago. Their names
+	// are free again.
 	JobsForgotten struct {
 		Jobs []string `json:"jobs"`
 	}
 )
 
-// Said is what the site has said, as the end of a sentence; "" if that is not known.
+// Said returns what the site said, as the end of a sentence; "" if that is not known.
 func (f UserBarred) Said() Phrase {
 	if f.Why == "" {
 		return ""

@@ -1,15 +1,15 @@
 package bourse
 
-// What is left of many facts once a journal begins anew.
+// The images with which a journal begins anew, in place of the facts before.
 type (
-	// BrokerImage is all that a broker keeps, or a part of it: a journal begins anew
-	// with it. Of several parts, the first has what is neither job nor transaction,
-	// and all jobs come before the transactions.
+	// BrokerImage is everything a broker keeps, or a part of it. A journal begins anew with
+	// it. If there are several parts, the first one has everything that is neither job nor
+	// transaction, and all jobs come before the transactions.
 	BrokerImage struct {
 		Part     int            `json:"part,omitempty"`  // from 0
-		Parts    int            `json:"parts,omitempty"` // of the image; 0: this is all of it
+		Parts    int            `json:"parts,omitempty"` // how many parts the image has; 0: this is all of it
 		Fenced   bool           `json:"fenced,omitempty"`
-		Latest   uint32         `json:"latest,omitempty"` // of LifeFenced
+		Latest   uint32         `json:"latest,omitempty"` // as in LifeFenced
 		Seq      uint64         `json:"seq"`
 		Cycles   uint64         `json:"cycles"`
 		Lives    []BrokerLife   `json:"lives"`
@@ -23,24 +23,24 @@ type (
 		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
 		Pacing   Pacing         `json:"pacing,omitzero"`
 		Budget   BudgetMemory   `json:"budget,omitzero"`
-		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have jobs that wait, first the one who is served next
+		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have waiting jobs; the first is served next
 		Tenancy  TenancyMemory  `json:"tenancy,omitzero"`
 	}
-	// Pacing is what a broker's last cycles tell its next one.
+	// Pacing is what a broker's next cycle needs from the last ones.
 	Pacing struct {
-		Looked int64   `json:"looked"`           // jobs that they have looked at, in thousandths, the older the fewer
-		Failed int64   `json:"failed"`           // of those, the jobs that found nothing worth taking
-		Weight Credits `json:"weight,omitempty"` // what a credit weighs; 0: it costs what it says
+		Looked int64   `json:"looked"`           // jobs that they looked at, in thousandths; older ones count less
+		Failed int64   `json:"failed"`           // those that found nothing worth taking, weighed likewise
+		Weight Credits `json:"weight,omitempty"` // what a credit weighs; 0: its own value
 	}
-	// BudgetMemory is what a broker keeps of the VO's budget beside the accounts.
+	// BudgetMemory is what a broker keeps about the VO's budget, beside the accounts.
 	BudgetMemory struct {
-		First    Time        `json:"first,omitempty"` // when its first time began
+		First    Time        `json:"first,omitempty"` // when its first period began
 		Opened   bool        `json:"opened,omitempty"`
 		Period   int64       `json:"period,omitempty"`
-		From     Time        `json:"from,omitempty"` // of the time under way
+		From     Time        `json:"from,omitempty"` // of the current period
 		Until    Time        `json:"until,omitempty"`
-		Had      Credits     `json:"had,omitempty"`      // that the account had for it, deposits since included
-		Borne    Credits     `json:"borne,omitempty"`    // by the overdraft, when it began
+		Had      Credits     `json:"had,omitempty"`      // what the account had for this period, including later deposits
+		Borne    Credits     `json:"borne,omitempty"`    // by the overdraft, when the period began
 		Deposits []Deposited `json:"deposits,omitempty"` // the latest, in order
 	}
 	// LostSite is a site that is lost.
@@ -48,31 +48,31 @@ type (
 		SiteLost
 		Since Time `json:"since"`
 	}
-	// LeftSite is a site that was a member, and has left.
+	// LeftSite is a former member.
 	LeftSite struct {
 		Site  string `json:"site"`
 		Since Time   `json:"since"`
 	}
-	// BrokerLife is a life and the highest sequence that it has recorded.
+	// BrokerLife is a life and the highest sequence number that it recorded.
 	BrokerLife struct {
 		LifeBegun
 		High uint64 `json:"high"`
 	}
-	// JobMemory is what a broker keeps of a job.
+	// JobMemory is what a broker keeps about a job.
 	JobMemory struct {
 		Job    Job      `json:"job"`
-		Asked  Job      `json:"asked,omitzero"` // as submitted, where it was moved since
+		Asked  Job      `json:"asked,omitzero"` // as submitted, if it has been moved since
 		State  JobState `json:"state"`
 		Fresh  bool     `json:"fresh,omitempty"`
 		Stub   bool     `json:"stub,omitempty"`
 		Last   TxID     `json:"last,omitzero"`
 		Reason Reason   `json:"reason,omitzero"`
-		Since  Time     `json:"since,omitempty"` // when it came to that state
-		Ended  Time     `json:"ended,omitempty"` // of its work, once it is done
+		Since  Time     `json:"since,omitempty"` // when it entered that state
+		Ended  Time     `json:"ended,omitempty"` // when its work ended, once it is done
 
-		Offers []JobOffer `json:"offers,omitempty"` // of shifts, the latest
+		Offers []JobOffer `json:"offers,omitempty"` // the latest offers to shift it
 	}
-	// TxMemory is what a broker keeps of a transaction.
+	// TxMemory is what a broker keeps about a transaction.
 	TxMemory struct {
 		TxBegun
 		State    TxState     `json:"state"`
@@ -81,7 +81,7 @@ type (
 		Reason   Reason      `json:"reason,omitzero"`
 		Memory   []LegRecord `json:"memory"` // leg by leg
 	}
-	// LegRecord is what a broker keeps of a leg.
+	// LegRecord is what a broker keeps about a leg.
 	LegRecord struct {
 		State   LegState `json:"state"`
 		Fare    Fare     `json:"fare"`
@@ -93,20 +93,20 @@ type (
 		Closed  bool     `json:"closed,omitempty"`
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
-		InFull  bool     `json:"inFull,omitempty"`  // given up for all of its price: the leg that was to take its place is lost
+		InFull  bool     `json:"inFull,omitempty"`  // given up for a full refund: the leg that was to replace it is lost
 		Undone  bool     `json:"undone,omitempty"`  // it ended after its job was given up
-		Shifts  uint32   `json:"turn,omitempty"`    // of the last LegShifted
-		Proof   Proof    `json:"proof,omitzero"`    // of the site's last answer that carried one
-		Claim   bool     `json:"claim,omitempty"`   // given up with its site, which has not been heard of it
-		Settled bool     `json:"settled,omitempty"` // it was a claim, and has been heard of
-		Borne   Credits  `json:"borne,omitempty"`   // by the VO, in a settled claim
+		Shifts  uint32   `json:"turn,omitempty"`    // as in the last LegShifted
+		Proof   Proof    `json:"proof,omitzero"`    // from the site's last answer that carried one
+		Claim   bool     `json:"claim,omitempty"`   // given up with its site, which has not reported on it since
+		Settled bool     `json:"settled,omitempty"` // it was a claim, and its site has reported on it
+		Borne   Credits  `json:"borne,omitempty"`   // what the VO bore in a settled claim
 
 		Names   []string    `json:"names,omitempty"` // as in LegPriced, until it is over
 		Meeting string      `json:"meeting,omitempty"`
 		Token   string      `json:"token,omitempty"`
 		Result  *WorkResult `json:"result,omitempty"`
 	}
-	// UserReturned is what sites have given back of a user's payments.
+	// UserReturned is how much of a user's payments sites have given back.
 	UserReturned struct {
 		User    string  `json:"user"`
 		Credits Credits `json:"credits"`

@@ -23,40 +23,40 @@ type (
 		Refund   Credits  `json:"refund,omitempty"`  // posted back, once
 		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
 		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it
-		Offer    uint32   `json:"offer,omitempty"`   // of the leg that it replaces: that the user has accepted; 0: none
-		Kept     Credits  `json:"kept,omitempty"`    // of its price: not given back whenever it is given up, since the schedule would have kept it of the leg that it replaces
+		Offer    uint32   `json:"offer,omitempty"`   // the offer for the leg that it replaces, accepted by the user; 0: none
+		Kept     Credits  `json:"kept,omitempty"`    // the part of its price that is never refunded, as the schedule would have kept it for the leg that it replaces
 
-		Real *RealLeg `json:"real,omitempty"` // what came with this move, where nodes are real; in an image, all that is of use yet
+		Real *RealLeg `json:"real,omitempty"` // on real nodes: what came with this move; in an image, everything that is still needed
 	}
 	// RealLeg is what is known of a leg on real nodes.
 	RealLeg struct {
 		Names  []string    `json:"names,omitempty"`  // from Held on: of its nodes
 		Work   *Handover   `json:"work,omitempty"`   // from Confirmed until it runs
-		Result *WorkResult `json:"result,omitempty"` // Settled: of work that the site has started
+		Result *WorkResult `json:"result,omitempty"` // Settled: the result of work that the site started
 	}
-	// LegRestored says that a site has taken a leg back from its broker's word,
-	// having lost its own memory of it: an amnesia, which is why the leg need not
-	// have moved along the table.
+	// LegRestored says that a site that had lost its memory of a leg has taken the leg back
+	// on its broker's word. As this is an amnesia, the leg need not have moved along the
+	// table.
 	LegRestored struct {
 		Was   LegMoved `json:"was"`
 		Held  Time     `json:"held,omitempty"` // the instant from which its notice counts
-		Proof Proof    `json:"proof,omitzero"` // of the answer that it stands on
+		Proof Proof    `json:"proof,omitzero"` // of the answer on which it relies
 	}
-	// SiteBegun says that a life of a site begins that proves its answers: by it a
-	// later life tells what its journal has lost from what it has not.
+	// SiteBegun says that a site begins a life in which it proves its answers. With it a
+	// later life can tell what its journal has lost.
 	SiteBegun struct {
 		Epoch uint64 `json:"epoch"`
 	}
-	// LifeSeen says that a site has heard of a life of a broker later than all
+	// LifeSeen says that a site has heard of a life of a broker that is later than all
 	// before.
 	LifeSeen struct {
 		Broker      string `json:"broker"`
-		Address     string `json:"address"` // of the agent that speaks
+		Address     string `json:"address"` // of the broker's agent
 		Incarnation uint32 `json:"incarnation"`
 		Nonce       uint64 `json:"nonce"`
 	}
-	// LifeListed says that a life of a broker has been told its legs: what its
-	// earlier lives decided is no longer taken.
+	// LifeListed says that a life of a broker has been told its legs. From then on the site
+	// accepts nothing that earlier lives decided.
 	LifeListed struct {
 		Broker      string `json:"broker"`
 		Incarnation uint32 `json:"incarnation"`
@@ -73,34 +73,34 @@ type (
 	LegsForgotten struct {
 		Legs []LegID `json:"legs"`
 	}
-	// SiteImage is all that a site keeps, or a part of it: a journal begins anew with
-	// it. Of several parts, the first has all that is no leg.
+	// SiteImage is everything a site keeps, or a part of it. A journal begins anew with it.
+	// If there are several parts, the first one has everything that is not a leg.
 	SiteImage struct {
 		Part     int         `json:"part,omitempty"`  // from 0
-		Parts    int         `json:"parts,omitempty"` // of the image; 0: this is all of it
+		Parts    int         `json:"parts,omitempty"` // how many parts the image has; 0: this is all of it
 		Facts    uint64      `json:"facts"`           // recorded before it
 		Lives    []SiteLife  `json:"lives"`           // in order of broker, then incarnation
 		Legs     []LegMemory `json:"legs"`            // in order of their first fact
 		Accounts []Account   `json:"accounts"`
 
 		Drain       SiteDrained      `json:"drain,omitzero"`
-		Closed      []SiteClosed     `json:"closed,omitempty"`      // in the order in which it was said
-		Maintenance []MaintenanceSet `json:"maintenance,omitempty"` // the same
+		Closed      []SiteClosed     `json:"closed,omitempty"`      // in the order in which they were recorded
+		Maintenance []MaintenanceSet `json:"maintenance,omitempty"` // likewise
 		Maintained  uint64           `json:"maintained,omitempty"`  // how many there have been
 
 		Epochs []SiteEpoch `json:"epochs,omitempty"` // its own lives, the latest few, in order
 	}
-	// SiteEpoch is a life of the site that has this journal.
+	// SiteEpoch is a life of the site itself.
 	SiteEpoch struct {
 		Epoch uint64 `json:"epoch"`
-		From  uint64 `json:"from"` // facts when it began
+		From  uint64 `json:"from"` // how many facts there were when it began
 	}
-	// SiteLife is what a site remembers of one life of a broker.
+	// SiteLife is what a site remembers about one life of a broker.
 	SiteLife struct {
 		LifeSeen
 		Listed bool `json:"listed,omitempty"`
 	}
-	// LegMemory is what a site remembers of one leg.
+	// LegMemory is what a site remembers about one leg.
 	LegMemory struct {
 		LegMoved
 		Tomb    bool `json:"tomb,omitempty"`    // cancelled before it was known
@@ -110,9 +110,9 @@ type (
 		At      Time `json:"at"` // of its last move
 
 		Shifts uint32 `json:"turn,omitempty"` // of its last LegShifted
-		Told   uint32 `json:"told,omitempty"` // the last that its broker has acknowledged
+		Told   uint32 `json:"told,omitempty"` // the last one that its broker has acknowledged
 
-		Offered JobOffer `json:"offered,omitzero"` // the last that was made for it
+		Offered JobOffer `json:"offered,omitzero"` // the last offer made for it
 	}
 	// NodesDown says that nodes of a group have failed; they are back at Until.
 	NodesDown struct {
@@ -137,7 +137,7 @@ type (
 		User string `json:"user,omitempty"`
 		Why  string `json:"why,omitempty"`
 	}
-	// SiteOpened ends what SiteClosed said of the same VO and user.
+	// SiteOpened ends a SiteClosed for the same VO and user.
 	SiteOpened struct {
 		VO   string `json:"vo,omitempty"`
 		User string `json:"user,omitempty"`

@@ -23,7 +23,7 @@ type (
 	ShiftOffered struct {
 		Leg LegID `json:"leg"`
 		ShiftOffer
-		For string `json:"for,omitempty"` // of the site: the VO and the job that there would be room for
+		For string `json:"for,omitempty"` // on the site's record: the VO and the job for which it would make room
 	}
 	// OfferClosed says that an offer was rejected, by its user or for the reason, or has
 	// expired. An accepted offer ends with the COMMIT, or the Confirm, of the new leg.
@@ -33,8 +33,8 @@ type (
 		State  OfferState `json:"state"`
 		Reason Reason     `json:"reason,omitzero"`
 	}
-	// NodesMoved says that a cluster has moved what it keeps for a leg, or that it
-	// stays where it is from now on.
+	// NodesMoved says that a cluster has moved the nodes locked for a leg, or that they stay
+	// where they are from now on.
 	NodesMoved struct {
 		Leg    LegID  `json:"leg"`
 		Start  Time   `json:"start"`
@@ -43,8 +43,9 @@ type (
 		Fixed  bool   `json:"fixed,omitempty"`
 		When   Time   `json:"when,omitempty"` // if it is recorded later
 	}
-	// JobPromised says which slot a durable cluster has promised a local job, within
-	// which window: when it is taken, and each time it is moved or fixed.
+	// JobPromised says which slot a durable cluster has promised a local job, and within
+	// which window. It is recorded when the job is accepted, and each time the slot is moved
+	// or fixed.
 	JobPromised struct {
 		Group string   `json:"group"`
 		Job   LocalJob `json:"job"`
@@ -59,7 +60,7 @@ type (
 // ShiftOffer is a change of place that a site proposes for a leg.
 type ShiftOffer struct {
 	Number  uint32  `json:"number"`  // counts the offers for the leg, from 1
-	Version uint32  `json:"version"` // of the leg that it speaks of
+	Version uint32  `json:"version"` // of the leg when the offer was made
 	Start   Time    `json:"start"`   // where the leg would lie
 	End     Time    `json:"end"`
 	Ready   Time    `json:"ready"` // its window then
@@ -82,13 +83,13 @@ const (
 
 // JobOffer is an offer for a job's leg as its broker, or its site, keeps it.
 type JobOffer struct {
-	N    int    `json:"n,omitempty"`    // of the broker: counts the offers for the job, from 1
-	Site string `json:"site,omitempty"` // of the broker
+	N    int    `json:"n,omitempty"`    // on the broker's record: counts the offers for the job, from 1
+	Site string `json:"site,omitempty"` // on the broker's record
 	Leg  LegID  `json:"leg"`
 	ShiftOffer
 	State  OfferState `json:"state"`
-	Reason Reason     `json:"reason,omitzero"` // of a rejection
-	For    string     `json:"for,omitempty"`   // of the site
+	Reason Reason     `json:"reason,omitzero"` // if rejected
+	For    string     `json:"for,omitempty"`   // on the site's record
 }
 
 // Kind names the fact.

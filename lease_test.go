@@ -39,8 +39,7 @@ func TestLegState_MovesAsTheProtocolSays(t *testing.T) {
 	}
 }
 
-// The rows of a site's table in the document are the moves of the code, no more
-// and no fewer.
+// The rows of a site's table in the document are exactly the moves of the code.
 func TestLegState_MovesAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	written := writtenMoves(t, "| S", legStates[:], strings.NewReplacer())

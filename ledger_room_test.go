@@ -55,8 +55,8 @@ func TestLedger_NoSumWraps(t *testing.T) {
 	})
 }
 
-// Who keeps new transfers within Room, gives back no more than was paid, and adds
-// to that no more than there is Room the other way, never meets the invariant.
+// If new transfers stay within Room, give back no more than was paid, and add to that no
+// more than Room allows in the other direction, the invariant never breaks.
 func TestLedger_RoomIsEnoughForWhatIsGivenBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

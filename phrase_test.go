@@ -9,8 +9,8 @@ import (
 
 func byClock(t Time) string { return "<" + t.String() + ">" }
 
-// An instant in a reason stays one: it is shown by the view's clock, and nothing
-// else is, whatever its figures look like.
+// An instant in a reason is shown by the view's clock. Nothing else is, whatever its
+// figures look like.
 func TestPhrase_OnlyInstantsAreShownByAClock(t *testing.T) {
 	t.Parallel()
 	now := Time(1_795_228_115_331)
@@ -39,7 +39,7 @@ func TestPhrase_OnlyInstantsAreShownByAClock(t *testing.T) {
 	}
 }
 
-// Whatever names are put into a phrase come out of it as they were.
+// Names put into a phrase come out of it unchanged.
 func TestPhrase_NamesComeOutAsTheyWere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// PriceCurve is how a price changes over time, as that of electricity does: factors
-// on a base price, in thousandths, constant over pieces of time. Where there is no
-// piece the factor is 1. A curve may repeat, from the run's zero on (on a live site
-// the Unix epoch, so that a day begins at midnight UTC). It does not change once it
-// is made; nil is the factor 1 for ever.
+// PriceCurve is how a price changes over time, as that of electricity does: a factor on a
+// base price, in thousandths, constant over each piece of time. Between pieces the factor
+// is 1. A curve may repeat, counted from the run's zero (on a live site the Unix epoch, so
+// that a day begins at midnight UTC). Curves are immutable; nil is the factor 1 for ever.
 type PriceCurve struct {
 	repeat Duration    // 0: it does not
-	steps  []priceStep // neighbours differ; of a curve that repeats the first is at 0, all are before repeat
+	steps  []priceStep // neighbours differ; if the curve repeats, the first is at 0 and all lie before repeat
 }
 
-// priceStep says that a factor holds from an instant until the next step. sum is the
-// factors from the first step to this one, in thousandths of a millisecond, modulo
-// 2^64: only differences count, and those of MaxDuration and less fit.
+// priceStep is a factor that holds from an instant until the next step. sum is the
+// integral of the factor from the first step to this one, in thousandths of a
+// millisecond, modulo 2^64. Only differences are used, and differences over at most
+// MaxDuration fit.
 type priceStep struct {
 	at     Time
 	factor int
@@ -30,7 +30,7 @@ type priceStep struct {
 
 // PricePiece is a factor, in thousandths, over [From, To).
 type PricePiece struct {
-	From, To Time // To: Never for an end that is open
+	From, To Time // To is Never if the end is open
 	Factor   int
 }
 
@@ -43,10 +43,10 @@ const (
 	MaxPriceRepeat = 366 * Day
 )
 
-// PieceError says which piece of a list makes no curve, and why.
+// PieceError says which piece of a list is invalid, and why.
 type PieceError struct {
 	Piece int // index into the list; -1: none in particular
-	Other int // another piece that it is in the way of; -1: none
+	Other int // another piece that it overlaps; -1: none
 	Text  string
 }
 
@@ -57,9 +57,9 @@ func (e *PieceError) Error() string {
 	return fmt.Sprintf("piece %d: %s", e.Piece+1, e.Text)
 }
 
-// NewPriceCurve makes a curve of pieces in any order, nil if their factor is 1
-// everywhere. Of a curve that repeats no piece is longer than repeat; where it lies in
-// time only its place within a repetition counts. An error is a *PieceError.
+// NewPriceCurve makes a curve from pieces in any order. The curve is nil if its factor is 1
+// everywhere. If the curve repeats, no piece may be longer than repeat, and only the place
+// of a piece within a repetition counts. An error is a *PieceError.
 func NewPriceCurve(pieces []PricePiece, repeat Duration) (*PriceCurve, error) {
 	wrong := func(piece, other int, format string, args ...any) (*PriceCurve, error) {
 		return nil, &PieceError{piece, other, fmt.Sprintf(format, args...)}
@@ -82,7 +82,7 @@ func NewPriceCurve(pieces []PricePiece, repeat Duration) (*PriceCurve, error) {
 		if repeat > 0 {
 			d := p.To.Sub(p.From)
 			p.From = phase(p.From, repeat)
-			if p.To = p.From.Add(d); p.To > Time(repeat) { // it goes on at the beginning
+			if p.To = p.From.Add(d); p.To > Time(repeat) { // its end wraps around
 				list = append(list, placed{PricePiece{0, p.To.Add(-repeat), p.Factor}, i})
 				p.To = Time(repeat)
 			}
@@ -107,7 +107,7 @@ func NewPriceCurve(pieces []PricePiece, repeat Duration) (*PriceCurve, error) {
 	return c.made(), nil
 }
 
-// wrong says why a piece is in no curve that repeats so, "" if it may be.
+// wrong says why a piece is invalid in a curve that repeats after repeat, "" if it is valid.
 func (p *PricePiece) wrong(repeat Duration) string {
 	switch {
 	case p.Factor < 0 || p.Factor > MaxPriceFactor:
@@ -124,7 +124,7 @@ func (p *PricePiece) wrong(repeat Duration) string {
 	return ""
 }
 
-// made ends the making of a curve; nil if its factor is 1 everywhere.
+// made completes a curve. It returns nil if the factor is 1 everywhere.
 func (c *PriceCurve) made() *PriceCurve {
 	if len(c.steps) == 0 || len(c.steps) == 1 && c.steps[0].factor == 1000 {
 		return nil
@@ -136,8 +136,8 @@ func (c *PriceCurve) made() *PriceCurve {
 	return c
 }
 
-// add ends the curve so far with a factor from an instant on, which is not before
-// the last step.
+// add appends a factor that holds from an instant on, which must not be before the last
+// step.
 func (c *PriceCurve) add(at Time, factor int) {
 	if n := len(c.steps); n > 0 && c.steps[n-1].at == at {
 		c.steps = c.steps[:n-1]
@@ -146,17 +146,17 @@ func (c *PriceCurve) add(at Time, factor int) {
 	if n := len(c.steps); n > 0 {
 		last = c.steps[n-1].factor
 	} else if c.repeat > 0 {
-		last = -1 // the first step stands, whatever it is
+		last = -1 // a curve that repeats keeps its first step, whatever the factor
 	}
 	if factor != last {
 		c.steps = append(c.steps, priceStep{at: at, factor: factor})
 	}
 }
 
-// phase is where in a repetition an instant lies.
+// phase returns where an instant lies within its repetition.
 func phase(t Time, repeat Duration) Time { return t - Time(repeat)*repetition(t, repeat) }
 
-// repetition is the number of that repetition; 0 begins at zero.
+// repetition returns the number of an instant's repetition. Repetition 0 begins at zero.
 func repetition(t Time, repeat Duration) Time {
 	n := t / Time(repeat)
 	if t < 0 && t%Time(repeat) != 0 {
@@ -165,7 +165,7 @@ func repetition(t Time, repeat Duration) Time {
 	return n
 }
 
-// index is the step that holds at t, -1 before the first.
+// index returns the step that holds at t, -1 before the first.
 func (c *PriceCurve) index(t Time) int {
 	i, at := slices.BinarySearchFunc(c.steps, t, func(s priceStep, t Time) int { return cmp.Compare(s.at, t) })
 	if at {
@@ -174,7 +174,7 @@ func (c *PriceCurve) index(t Time) int {
 	return i - 1
 }
 
-// At is the factor at an instant, in thousandths.
+// At returns the factor at an instant, in thousandths.
 func (c *PriceCurve) At(t Time) int {
 	if c == nil {
 		return 1000
@@ -188,8 +188,8 @@ func (c *PriceCurve) At(t Time) int {
 	return 1000
 }
 
-// Next is the first instant after t at which the factor changes, Never if there is
-// none. Where a repetition ends counts as such even if the factor stays.
+// Next returns the first instant after t at which the factor changes, Never if there is
+// none. The end of a repetition counts as a change even if the factor stays the same.
 func (c *PriceCurve) Next(t Time) Time {
 	if c == nil {
 		return Never
@@ -207,7 +207,8 @@ func (c *PriceCurve) Next(t Time) Time {
 	return Never
 }
 
-// to is the factors up to t, in thousandths of a millisecond, modulo 2^64.
+// to returns the integral of the factor up to t, in thousandths of a millisecond, modulo
+// 2^64.
 func (c *PriceCurve) to(t Time) uint64 {
 	sum := uint64(0)
 	if c.repeat > 0 {
@@ -223,7 +224,7 @@ func (c *PriceCurve) to(t Time) uint64 {
 	return sum + c.steps[i].sum + uint64(t-c.steps[i].at)*uint64(c.steps[i].factor)
 }
 
-// Bounds are the least and the greatest factor anywhere in [from, to), from < to.
+// Bounds returns the least and the greatest factor in [from, to); from must be before to.
 func (c *PriceCurve) Bounds(from, to Time) (least, most int) {
 	least = c.At(from)
 	most = least
@@ -231,7 +232,7 @@ func (c *PriceCurve) Bounds(from, to Time) (least, most int) {
 		return least, most
 	}
 	if c.repeat > 0 {
-		to = min(to, from.Add(c.repeat)) // all there is
+		to = min(to, from.Add(c.repeat)) // one repetition has every factor
 	}
 	for t := c.Next(from); t < to; t = c.Next(t) {
 		f := c.At(t)
@@ -240,8 +241,8 @@ func (c *PriceCurve) Bounds(from, to Time) (least, most int) {
 	return least, most
 }
 
-// Within is the curve over [from, to), for those who look at no other time. One that
-// repeats is left whole: it is short.
+// Within returns the curve over [from, to), for callers that look at no other time. A curve
+// that repeats is short and is returned whole.
 func (c *PriceCurve) Within(from, to Time) *PriceCurve {
 	if c == nil || c.repeat > 0 {
 		return c
@@ -256,9 +257,10 @@ func (c *PriceCurve) Within(from, to Time) *PriceCurve {
 	return cut.made()
 }
 
-// CostOver is what one node at base price p costs over [from, to): the sum over the pieces of the curve of price x factor x time, rounded
-// half up once, so that it does not depend on how the curve is cut. Without a curve it
-// is Cost; with one, of more than MaxDuration it is MaxCredits.
+// CostOver returns what one node at base price p costs over [from, to): the sum of price x
+// factor x time over the pieces of the curve. It is rounded once, half up, so that it does
+// not depend on how the curve is cut. Without a curve it is Cost. With a curve, a span
+// longer than MaxDuration costs MaxCredits.
 func CostOver(p Price, c *PriceCurve, from, to Time) Credits {
 	switch {
 	case c == nil:
@@ -269,7 +271,7 @@ func CostOver(p Price, c *PriceCurve, from, to Time) Credits {
 	return costOf(p, c.to(to)-c.to(from))
 }
 
-// costOf is a price times thousandths of a millisecond.
+// costOf multiplies a price by a time weighed by factors, in thousandths of a millisecond.
 func costOf(p Price, weighed uint64) Credits {
 	const hour = 1000 * uint64(Hour)
 	hi, lo := bits.Mul64(uint64(p), weighed)
@@ -281,9 +283,8 @@ func costOf(p Price, weighed uint64) Credits {
 	return Credits(min(q, uint64(MaxCredits)))
 }
 
-// String is the curve in a line: "86400000/0:800 21600000:1500" repeats every day,
-// with factor 0.8 until six and 1.5 from then on. Instants are in milliseconds. nil is
-// "".
+// String writes the curve in one line: "86400000/0:800 21600000:1500" repeats every day,
+// with factor 0.8 until six and 1.5 from then on. Instants are in milliseconds. nil is "".
 func (c *PriceCurve) String() string {
 	if c == nil {
 		return ""
@@ -329,8 +330,8 @@ func ParsePriceCurve(text string) (*PriceCurve, error) {
 	return PriceCurveOf(list, Duration(repeat))
 }
 
-// Steps lists the factors of the curve and from when on each holds, as PriceCurveOf
-// takes them, and after how long it repeats.
+// Steps lists the factors of the curve with the instant from which each holds, as
+// PriceCurveOf takes them, and returns after how long the curve repeats.
 func (c *PriceCurve) Steps() (list []PricePiece, repeat Duration) {
 	if c == nil {
 		return nil, 0
@@ -341,10 +342,10 @@ func (c *PriceCurve) Steps() (list []PricePiece, repeat Duration) {
 	return list, c.repeat
 }
 
-// PriceCurveOf makes a curve of factors of which each holds until the next one, in
-// order of time, and the last one for ever or to the end of the repetition; nil if they
-// are 1 everywhere. To is not looked at, and there may be as many as curves of
-// MaxPricePieces have steps. An error is a *PieceError.
+// PriceCurveOf makes a curve from factors in order of time. Each holds until the next one,
+// and the last one for ever or until the end of the repetition. The curve is nil if all
+// factors are 1. To is ignored. The list may be as long as the steps of a curve of
+// MaxPricePieces pieces. An error is a *PieceError.
 func PriceCurveOf(list []PricePiece, repeat Duration) (*PriceCurve, error) {
 	most := 2*MaxPricePieces + 1
 	if repeat > 0 {

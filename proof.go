@@ -6,25 +6,24 @@ import (
 	"fmt"
 )
 
-// Proof is what a site gives its broker with an answer about a leg, to be shown
-// again should the site lose its memory: a keyed digest, which the site alone can
-// make, over the leg, the state that it answered and the stamp of that answer. The
-// zero one is none.
+// Proof is evidence of a site's answer about a leg. The broker keeps it and shows it to the
+// site if the site loses its memory. It is a keyed digest, which only the site can make,
+// over the leg, the state in the answer and the answer's stamp. The zero Proof is none.
 type Proof struct {
 	State LegState // Held, Confirmed, Released or Lost
-	Epoch uint64   // the stamp of the answer: the site's life
-	Seq   uint64   // and how many facts it had recorded
+	Epoch uint64   // the site's life, from the answer's stamp
+	Seq   uint64   // how many facts the site had recorded, from the answer's stamp
 	MAC   [ProofMAC]byte
 }
 
-// ProofMAC is how many bytes of the digest a proof carries: nobody forges one by
-// trying, at 2^128 tries, and a leg's proof takes 33 bytes.
+// ProofMAC is how many bytes of the digest a proof carries. Guessing one takes 2^128 tries,
+// and the whole proof takes 33 bytes.
 const ProofMAC = 16
 
-// proofSize is what a proof takes: state, epoch, sequence, digest.
+// proofSize is the size of a proof in bytes: state, epoch, sequence, digest.
 const proofSize = 1 + 8 + 8 + ProofMAC
 
-// MarshalText writes the proof in base64, nothing if there is none.
+// MarshalText writes the proof in base64, or nothing if there is none.
 func (p Proof) MarshalText() ([]byte, error) {
 	if p == (Proof{}) {
 		return nil, nil
@@ -37,7 +36,7 @@ func (p Proof) MarshalText() ([]byte, error) {
 	return base64.RawURLEncoding.AppendEncode(nil, b), nil
 }
 
-// UnmarshalText reads what MarshalText has written.
+// UnmarshalText reads what MarshalText writes.
 func (p *Proof) UnmarshalText(text []byte) error {
 	*p = Proof{}
 	if len(text) == 0 {

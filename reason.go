@@ -1,7 +1,7 @@
 package bourse
 
-// Reason says why something expected was refused or put off: a code that
-// programs can rely on, and words for people with the figures in them.
+// Reason says why something was refused or put off, where that is to be expected: a code
+// that programs can rely on, and words with the figures for people.
 type Reason struct {
 	Code   Code   `json:"code"`
 	Detail string `json:"detail,omitempty"`
@@ -14,11 +14,11 @@ type Code string
 const (
 	None Code = ""
 
-	// Of a request that makes no sense as it stands.
+	// A request that makes no sense as it stands.
 	Invalid Code = "invalid"
 
-	// Of a request that no search could place.
-	TooLarge    Code = "too-large"   // more nodes than all suited groups have together
+	// A request that no search could place.
+	TooLarge    Code = "too-large"   // more nodes than all suitable groups have together
 	NoNode      Code = "no-node"     // no node meets the requirements or the performance
 	NoWindow    Code = "no-window"   // no window of free slots within ready, deadline and horizon
 	OverBudget  Code = "over-budget" // windows exist, none within the job's price or budget
@@ -27,23 +27,23 @@ const (
 	LimitBudget Code = "limit-cost"  // no selection within B*
 	NoMoney     Code = "account"     // the VO's or the user's account does not cover it
 	Expired     Code = "expired"     // the deadline passed while it waited
-	WithSite    Code = "site-lost"   // a site that carries a part of it does not answer any more
-	Waits       Code = "waits"       // what it could have can wait: something better may come
+	WithSite    Code = "site-lost"   // a site that carries a part of it no longer answers
+	Waits       Code = "waits"       // it waits because something better than the present windows may come
 	Bound       Code = "bound"       // a bound of its user or tenant is reached
 	After       Code = "after"       // a job that it comes after is not placed, has moved, or was given up
 
-	// Of a site that refuses a leg.
+	// A site refuses a leg.
 	Busy       Code = "busy"        // a running job or a reservation is in the way
 	Past       Code = "past"        // the start lies before now (or before the lead)
-	TooDear    Code = "price"       // costs more than the most the broker will pay
+	TooDear    Code = "price"       // costs more than the broker will pay
 	Unknown    Code = "unknown"     // no such group, leg or transaction
 	MinNotice  Code = "min-notice"  // starts sooner than the operator allows
 	MaxHorizon Code = "max-horizon" // ends later than the operator allows
 	MaxShare   Code = "max-share"   // reservations hold their share of the nodes
-	VOShare    Code = "vo-share"    // VOs hold their share of the node-seconds
+	VOShare    Code = "vo-share"    // the VO, or all VOs together, hold their share of the node-seconds
 	NotAllowed Code = "not-allowed" // the site is closed to this user or VO
 	Draining   Code = "draining"    // the site takes nothing new for now
-	Cap        Code = "cap"         // the broker holds too much unconfirmed; try the same later
+	Cap        Code = "cap"         // the broker holds too many unconfirmed legs; try the same later
 	QueueFull  Code = "queue-full"  // a bound on waiting work is reached
 	Conflict   Code = "conflict"    // the same step again with other content
 	Fenced     Code = "fenced"      // a later incarnation of the broker has spoken
@@ -52,11 +52,11 @@ const (
 	Withdrawn  Code = "cancelled"   // the leg was given up before it was asked for, or since
 	Stale      Code = "stale"       // the leg to be replaced has moved on
 	NoShare    Code = "no-share"    // too few time-shared nodes can meet the deadline
-	Early      Code = "early"       // its work is said to have ended before its window began
-	Unproven   Code = "unproven"    // a leg is asserted that the site is not shown to have lost
+	Early      Code = "early"       // its work is reported to have ended before its window began
+	Unproven   Code = "unproven"    // there is no proof that the site has lost the leg that is asserted
 )
 
-// String shows the words, or the code where there are none.
+// String returns the words, or the code if there are none.
 func (r Reason) String() string {
 	if r.Detail != "" {
 		return r.Detail
@@ -64,5 +64,5 @@ func (r Reason) String() string {
 	return string(r.Code)
 }
 
-// Refused reports whether there is a reason at all.
+// Refused reports whether anything was refused.
 func (r Reason) Refused() bool { return r.Code != None }

@@ -6,40 +6,42 @@ import (
 	"slices"
 )
 
-// The facts of a replica's journal: what the consensus among the processes that hold
-// an agent must remember, with the agent's own facts within. Whoever reads journals
-// is shown those (agents/journal), and never these.
+// The facts of a replica's journal: what the consensus among the processes that hold an
+// agent must remember, with the agent's own facts inside. Readers of journals see only the
+// agent's own facts (agents/journal).
 
-// ReplicaState is what a member has promised to its group: its number, the term that
-// it is in, and whom it has voted for in that.
+// ReplicaState is what a member must not forget: its number, its term, and whom it has
+// voted for in that term.
 type ReplicaState struct {
 	Self   uint64 `json:"self"`
 	Term   uint64 `json:"term"`
 	Vote   uint64 `json:"vote,omitempty"`
-	Commit uint64 `json:"commit"` // as far as was known
+	Commit uint64 `json:"commit"` // the last index known to be committed
 }
 
-// ReplicaEntry is an entry of the log. What was in its place, and all after it, is void.
+// ReplicaEntry is an entry of the log. It replaces the one at its index and all after it.
 type ReplicaEntry struct {
 	Index  uint64          `json:"index"`
 	Term   uint64          `json:"term"`
 	Change []byte          `json:"change,omitempty"` // of members
 	Leaves bool            `json:"leaves,omitempty"` // a change of members is over
 	Facts  json.RawMessage `json:"facts,omitempty"`  // of the inner agent: a list of journal records
-	Commit uint64          `json:"commit,omitempty"` // as far as was known
+	Commit uint64          `json:"commit,omitempty"` // the last index known to be committed
 }
 
-// ReplicaPart is one part of an image of the inner agent, after the facts of an entry.
+// ReplicaPart is one part of an image of the inner agent as it is after the facts of an
+// entry.
 type ReplicaPart struct {
 	Index   uint64          `json:"index"`
 	Term    uint64          `json:"term"`
 	Part    int             `json:"part"`
 	Parts   int             `json:"parts"`
-	Members *ReplicaMembers `json:"members,omitempty"` // of the first part: those after that entry
+	Members *ReplicaMembers `json:"members,omitempty"` // in the first part: the members after that entry
 	Fact    json.RawMessage `json:"fact,omitempty"`    // a journal record; none: an agent without a past
 }
 
-// ReplicaInstalled says that the log begins anew behind an image, whose parts came before.
+// ReplicaInstalled says that the log begins anew after an image, whose parts precede this
+// fact.
 type ReplicaInstalled struct {
 	Index uint64 `json:"index"`
 	Term  uint64 `json:"term"`
@@ -61,17 +63,17 @@ type ReplicaMember struct {
 	API      string `json:"api,omitempty"`      // URL of its API; "": likewise
 }
 
-// ReplicaMembers are those of a group after an entry of its log. While one is replaced,
-// what is decided needs a majority of the voters and one of those that were before.
+// ReplicaMembers are the members of a group after an entry of its log. While one is being
+// replaced, a decision needs a majority of the voters and a majority of the voters before.
 type ReplicaMembers struct {
 	List    []ReplicaMember `json:"list"` // by number
 	Voters  []uint64        `json:"voters"`
 	Before  []uint64        `json:"before,omitempty"`
-	Leaves  bool            `json:"leaves,omitempty"` // the change ends by itself
-	Highest uint64          `json:"highest"`          // number that was given so far
+	Leaves  bool            `json:"leaves,omitempty"` // the change completes by itself
+	Highest uint64          `json:"highest"`          // the highest number given so far
 }
 
-// Add puts in a member.
+// Add inserts a member in order of number.
 func (m *ReplicaMembers) Add(x ReplicaMember) {
 	i, _ := slices.BinarySearchFunc(m.List, x.Number, func(a ReplicaMember, n uint64) int { return cmp.Compare(a.Number, n) })
 	m.List = slices.Insert(m.List, i, x)
@@ -93,7 +95,7 @@ func (ReplicaInstalled) Kind() string { return "replica-installed" }
 // Kind names the fact.
 func (ReplicaWhole) Kind() string { return "replica-whole" }
 
-// ReplicaFacts lists one of every kind. Every codec of journals knows them.
+// ReplicaFacts lists one fact of each kind. Every codec of journals knows them.
 func ReplicaFacts() []interface{ Kind() string } {
 	return []interface{ Kind() string }{ReplicaState{}, ReplicaEntry{}, ReplicaPart{}, ReplicaInstalled{}, ReplicaWhole{}}
 }

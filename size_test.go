@@ -55,7 +55,7 @@ func TestDealt_HasEverySizeOnceWhateverTheBound(t *testing.T) {
 	})
 }
 
-// Of sizes that take as much, the one of fewest nodes stands for the job.
+// Of sizes with the same amount of work, the one with the fewest nodes represents the job.
 func TestMold_LeastWorkTiesFewestNodes(t *testing.T) {
 	t.Parallel()
 	var r Request

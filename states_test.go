@@ -51,8 +51,7 @@ func TestJobState_EachNameIsReadBack(t *testing.T) {
 	}
 }
 
-// The rows of a broker's table in the document are the moves of the code, no more
-// and no fewer.
+// The rows of a broker's table in the document are exactly the moves of the code.
 func TestTxState_MovesAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	written := writtenMoves(t, "| B", txStates[:], strings.NewReplacer("undecided", "holding, preparing"))

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Names, reasons and other words that users and peers give are shown to others,
-// also on terminals, which take some characters for commands.
+// Names, reasons and other words from users and peers are shown to others, also on
+// terminals, which interpret some characters as commands.
 
-// CheckText refuses a text with a character that cannot be seen: control
-// characters, what turns the direction of writing around, line ends, blanks other
-// than the common one. It says which and where.
+// CheckText returns an error if a text has a character that cannot be seen: control
+// characters, marks that change the direction of writing, line ends, blanks other than the
+// common space. The error says which character and where.
 func CheckText(s string) error {
 	n := 0
 	for i, c := range s {
@@ -30,8 +30,8 @@ func CheckText(s string) error {
 // maxName bounds the name of a job, a site, a group or a member, in bytes.
 const maxName = 100
 
-// CheckName refuses what is no name: 1 to 100 bytes that CheckText takes, without
-// blanks around them.
+// CheckName returns an error unless s is a name: 1 to 100 bytes that CheckText accepts,
+// without blanks at either end.
 func CheckName(s string) error {
 	switch {
 	case s == "" || len(s) > maxName:
@@ -42,7 +42,7 @@ func CheckName(s string) error {
 	return CheckText(s)
 }
 
-// brief is the beginning of a text, in messages.
+// brief shortens a text for messages.
 func brief(s string) string {
 	const most = 100
 	if len(s) <= most {
@@ -56,9 +56,10 @@ func brief(s string) string {
 	return s
 }
 
-// AppendVisible appends a text as a terminal may show it. What CheckText refuses
-// becomes \u and four digits, once or twice, or, of a byte that is no UTF-8, \x and
-// two; line ends and tabs stay. Inside a string of JSON it says the same as before.
+// AppendVisible appends a text in a form that is safe to show on a terminal. Characters
+// that CheckText refuses become \u and four digits, once or twice; a byte that is not UTF-8
+// becomes \x and two digits. Line ends and tabs stay. Inside a JSON string the meaning does
+// not change.
 func AppendVisible(to, text []byte) []byte {
 	for len(text) > 0 {
 		c, size := utf8.DecodeRune(text)

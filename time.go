@@ -36,7 +36,7 @@ func (t Time) Add(d Duration) Time { return t + Time(d) }
 // Sub returns the span from u to t.
 func (t Time) Sub(u Time) Duration { return Duration(t - u) }
 
-// String shows t in seconds, with decimals where it has them.
+// String shows t in seconds, with decimals if it is not whole.
 func (t Time) String() string {
 	if t >= Never {
 		return "never"
@@ -44,7 +44,7 @@ func (t Time) String() string {
 	return formatDecimal(int64(t), 3)
 }
 
-// String shows d in seconds, with decimals where it has them.
+// String shows d in seconds, with decimals if it is not whole.
 func (d Duration) String() string { return formatDecimal(int64(d), 3) }
 
 // Seconds returns d in seconds, for reports.
@@ -56,8 +56,8 @@ func (d Duration) Hours() float64 { return float64(d) / float64(Hour) }
 // Seconds returns t in seconds, for reports.
 func (t Time) Seconds() float64 { return float64(t) / 1000 }
 
-// Words shows d as people write it, "90s", "30m", "2h", "1d", in the largest
-// unit that divides it; ParseDuration reads it back.
+// Words shows d as people write it ("90s", "30m", "2h", "1d"), in the largest unit that
+// divides it. ParseDuration reads it back.
 func (d Duration) Words() string {
 	for _, u := range durationUnits {
 		if d != 0 && d%u.span == 0 {
@@ -114,7 +114,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return appendDecimal(nil, int64(t), 3), nil
 }
 
-// UnmarshalJSON reads seconds, null as Never: what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON writes: seconds, and null as Never.
 func (t *Time) UnmarshalJSON(b []byte) (err error) {
 	if string(b) == "null" {
 		*t = Never

@@ -8,8 +8,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A proof is of one key, one leg, one content, one state and one stamp: nothing of
-// it can be changed.
+// A proof is bound to one key, one leg, one content, one state and one stamp. None of
+// these can be changed.
 func TestProof_BindsAllThatIsRestored(t *testing.T) {
 	t.Parallel()
 	key := DerivedKey(7, "north")

@@ -89,8 +89,8 @@ func TestBarred_IsLeftOutOfMovesAndRepairs(t *testing.T) {
 	lies("repaired", 11_000*sec, "east ")
 }
 
-// No more than so many are remembered: the one whose time is over first goes; and
-// what has been over for long goes with the next.
+// The number of remembered entries is bounded. The one that expires first goes first, and
+// the next call also removes those that expired long ago.
 func TestBarred_IsBounded(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig(newFakeSite("north", 4, 0)))

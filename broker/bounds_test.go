@@ -34,7 +34,7 @@ func (w *testWorld) begun() (names []string) {
 	return names
 }
 
-// A window that its site may move into another period counts in both: what is reserved
+// A window that its site may move into another period counts in both. What is reserved
 // later must leave room for it there.
 func TestBounds_AWindowCountsInEveryPeriodThatItMayBeMovedTo(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,8 @@ func TestBounds_AWindowCountsInEveryPeriodThatItMayBeMovedTo(t *testing.T) {
 	}
 }
 
-// Whoever asks for slow nodes too is not held back for what the job would take on those.
+// A job that also accepts slow nodes is not held back by the node-hours that it would take
+// on those.
 func TestBounds_FasterNodesMayHaveRoomWhereSlowOnesHaveNot(t *testing.T) {
 	t.Parallel()
 	w := boundedWorld(t, bourse.Grants{bourse.TermNodeHours: 4 * bourse.NodeHour, bourse.TermPeriod: int64(bourse.Day)})
@@ -110,8 +111,8 @@ func TestTerms_AFileWithoutMaxWaitingHasTheDefault(t *testing.T) {
 	}
 }
 
-// Of several processes that hold a broker, one that begins to lead leaves the terms on
-// record in force, whatever it was started with.
+// A process that begins to lead leaves the terms on record in force, whatever its own file
+// says.
 func TestTerms_StayWhoeverLeads(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig()

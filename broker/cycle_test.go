@@ -158,8 +158,8 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 	w.check.rest()
 }
 
-// What is submitted while the cycles of a backlog follow one another is in the next
-// of them, not behind them all.
+// A job submitted while the cycles of a backlog follow one another is in the next of these
+// cycles, not behind all of them.
 func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)

@@ -8,9 +8,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// fakeSite is a site that answers as it is told. By itself it keeps a timeline
-// of what it holds, offers what is free, charges the base price, and settles a
-// confirmed leg at its end.
+// fakeSite is a site that gives scripted answers. By default it keeps a timeline of what
+// it holds, offers what is free, charges the base price, and settles a confirmed leg at
+// its end.
 type fakeSite struct {
 	name   string
 	groups []bourse.Group
@@ -234,8 +234,8 @@ func (s *fakeSite) clear(g int) bourse.Profile {
 	return p
 }
 
-// onNth returns a rule that answers the nth message of a kind (from 1; 0: each)
-// in some way, and all others by the book.
+// onNth returns a rule that gives a chosen answer to the nth message of a kind (from 1; 0:
+// each), and the usual answer to all others.
 func onNth(kind string, n int, how fakeAnswer) func(agents.Message) fakeAnswer {
 	seen := 0
 	return func(m agents.Message) fakeAnswer {

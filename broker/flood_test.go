@@ -51,7 +51,7 @@ func (s *bytesSource) Uint64() uint64 {
 	return binary.LittleEndian.Uint64(x[:])
 }
 
-// flooded is a broker to which strangers speak so many times.
+// flooded is a broker to which strangers have sent a number of messages.
 func flooded(t interface{ Fatalf(string, ...any) }, source rand.Source, times int) {
 	f := &flood{rng: rand.New(source)}
 	f.cfg = Defaults("vo1")

@@ -8,9 +8,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// The parts of an image hold, one after the other, what the image holds, each no
-// more jobs and transactions than a thousand; a new broker that replays them has
-// the same state.
+// The parts of an image hold together, in order, what the whole image holds, each at most
+// a thousand jobs and transactions. A new broker that replays them has the same state.
 func TestImage_InPartsIsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, jobs := range []int{0, 1, 500, 501, 1300} {

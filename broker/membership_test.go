@@ -47,8 +47,8 @@ func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
 	}
 }
 
-// A cycle does not wait for the answers of a site that has left meanwhile, and
-// takes none if it comes back before the cycle is over.
+// A cycle does not wait for the answers of a site that has left since. If the site comes
+// back before the cycle is over, its answers are not accepted.
 func TestMembership_ACycleGoesOnWithoutASiteThatLeaves(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"OfferRequest", "QuoteRequest"} {
@@ -72,8 +72,8 @@ func TestMembership_ACycleGoesOnWithoutASiteThatLeaves(t *testing.T) {
 	}
 }
 
-// A site that comes while a cycle gathers offers may have what a job wants: it is
-// not given up for want of it.
+// A site that comes while a cycle gathers offers may have what a job needs. So the job is
+// not given up for lack of it.
 func TestMembership_NothingIsFinalWhenASiteComesDuringTheCycle(t *testing.T) {
 	t.Parallel()
 	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)

@@ -56,10 +56,10 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// A broker of 200 sites with 100,000 open reservations is to run in 150 MB; what it
-// keeps may be half of that, since the collector lets the heap grow. Measured:
-// 0.6 kB a reservation, 40 bytes of it the proof of its site's answer. Not parallel: it
-// looks at the whole heap.
+// A broker of 200 sites with 100,000 open reservations should run in 150 MB. What it keeps
+// may be half of that, since the collector lets the heap grow. Measured: 0.6 kB per
+// reservation, 40 bytes of it the proof of its site's answer. Not parallel, as it measures
+// the whole heap.
 func TestMemory_OfAReservation(t *testing.T) {
 	before := inUse()
 	const n = 20_000
@@ -138,7 +138,7 @@ func TestMemory_WhatManyShareIsNotWritten(t *testing.T) {
 	}
 }
 
-// A job that is kept is the one that was handed in, whatever of it lies apart.
+// A stored job equals the submitted one, although parts of it are stored separately.
 func TestJob_KeepsAllThatWasHandedIn(t *testing.T) {
 	t.Parallel()
 	plain := testJob("wave-k3f9m2q7", 4, bourse.Hour, bourse.Credit)

@@ -5,8 +5,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// modelSite is a site as the table has it, in one page: what a broker may rely
-// on, and no more.
+// modelSite is a site by the table, in one page: what a broker may rely on, and nothing
+// else.
 type modelSite struct {
 	id      agents.ID
 	free    int

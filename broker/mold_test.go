@@ -47,7 +47,8 @@ func TestMoldable_SelectionChoosesAmongAllSizes(t *testing.T) {
 	}
 }
 
-// One by one the size comes first: of those that can be had, the least R x fmol(R).
+// One by one, the size is chosen first: of the available sizes, the one with the least R x
+// fmol(R).
 func TestMoldable_OneByOneTakesTheSizeOfLeastWorkThatFits(t *testing.T) {
 	t.Parallel()
 	for deadline, want := range map[bourse.Time]string{
@@ -131,7 +132,7 @@ func TestMoldable_IsPlacedWhereOneOfItsSizesWouldBe(t *testing.T) {
 	})
 }
 
-// moldableJob is a random job of up to so many sizes.
+// moldableJob is a random job with up to a number of sizes.
 func moldableJob(t *rapid.T, name string, most int) bourse.Job {
 	j := testJob(name, 0, 0, bourse.Credits(rapid.IntRange(1, 60).Draw(t, "pays"))*bourse.Credit)
 	nodes, length := 0, bourse.Duration(rapid.IntRange(1, 4000).Draw(t, "length"))*bourse.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
-// lasting is a budget of 1000 credits for 100 s, of which so many were used.
+// lasting is a budget of 1000 credits for 100 s, of which some were used.
 func lasting(used bourse.Credits) (*budget, *accounts.Accounts) {
 	x, a := &budget{}, accounts.New("vo1", 1000*bourse.Credit, nil)
 	x.open(0, bourse.BudgetOpened{Credits: 1000 * bourse.Credit, Until: 100 * sec}, &a)
@@ -61,8 +61,8 @@ func TestPacing_DepositsAndRefundsLetGo(t *testing.T) {
 	}
 }
 
-// Whatever was spent when: the weight is within its bounds, and no less for who has
-// spent more.
+// Whenever the money was spent, the weight is within its bounds, and it does not fall when
+// more was spent.
 func TestPacing_TheWeightIsBoundedAndRisesWithWhatIsSpent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -209,8 +209,8 @@ func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
 	}
 }
 
-// While tenants have jobs that are due, what is taken of them is as their shares are but for a
-// job each, whatever the sizes of the jobs and of the batches.
+// While tenants have due jobs, the jobs taken follow their shares but for one job each,
+// whatever the sizes of the jobs and of the batches.
 func TestPass_SharesConverge(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -256,8 +256,8 @@ func TestPass_SharesConverge(t *testing.T) {
 	})
 }
 
-// A job may ask for as much priority as was granted, which then counts beside the jobs of
-// others; without a grant it counts among its user's own.
+// A job may ask for as much priority as was granted. That priority counts beside the jobs
+// of others; without a grant it counts among its user's own jobs.
 func TestQueue_PriorityCountsAsFarAsItWasGranted(t *testing.T) {
 	t.Parallel()
 	q := testQueue{holders: []bourse.Holder{{User: "ana", Terms: bourse.Grants{bourse.TermMaxPriority: 5}}, {User: "cleo", Terms: bourse.Grants{bourse.TermPriority: 2}}}}

@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// The work of a job is a part of what it asks for; what all of it takes is bounded,
-// and what is forgotten makes room.
+// The work of a job is part of its request. Its total size is bounded, and forgotten jobs
+// make room.
 func TestSubmit_WorkIsOfTheJobAndBounded(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(newFakeSite("north", 4, 0))
@@ -122,7 +122,7 @@ func TestHandover_AnInquiryIsAnsweredWithTheWork(t *testing.T) {
 	}
 }
 
-// A leg that stands in for a lost one is told its place in the window, and the others.
+// A leg that replaces a lost one is told its place in the window, and the other legs.
 func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
 	t.Parallel()
 	w, tx, _ := workWorld(t, 10*sec)

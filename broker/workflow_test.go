@@ -123,9 +123,9 @@ func TestSubmit_RefusesWhatCannotComeAfter(t *testing.T) {
 	add(bourse.Invalid, "101 jobs", after(short("g"), 0, make([]string, 101)...))
 }
 
-// TestWorkflow_RandomGraphs has random workflows meet sites that refuse, cheat,
-// keep silent and answer late, and users who give jobs up. No window starts before those
-// that it comes after have ended, and nobody runs after one that was given up.
+// TestWorkflow_RandomGraphs runs random workflows against sites that refuse, cheat, keep
+// silent and answer late, with users who give jobs up. No window starts before those of
+// its predecessors have ended, and no job runs after one that was given up.
 func TestWorkflow_RandomGraphs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,7 +24,7 @@ type testWorld struct {
 	client []agents.Message // what the client was answered
 }
 
-// recorder is an agent that keeps what it is told.
+// recorder is an agent that keeps the messages that it receives.
 type recorder struct{ w *testWorld }
 
 func (r recorder) Step(_ bourse.Time, _ agents.ID, m agents.Message, _ *agents.Outbox) {
@@ -302,9 +302,9 @@ func (c *checker) step() {
 	}
 }
 
-// rest checks what holds when everything is done: no leg is held, every leg of a
-// transaction carries its decision (I2), nobody is promised twice (I1), and the
-// broker that replays the facts stands where this one does.
+// rest checks what must hold once everything is done: no leg is held, every leg of a
+// transaction carries its decision (I2), no node is promised twice (I1), and a broker that
+// replays the facts has the same state.
 func (c *checker) rest() {
 	b := c.w.b
 	if !b.AtRest() {

@@ -205,8 +205,8 @@ func TestAgent_AsksItsBackendOnce(t *testing.T) {
 	}
 }
 
-// A leg whose work may have begun is never placed again, whoever has forgotten it; one
-// that is over and not released tells how it ended.
+// A leg whose work may have begun is never placed again, whoever has forgotten it. A leg
+// that is over but not released reports how it ended.
 func TestAgent_NoWorkBeginsTwice(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -314,8 +314,8 @@ func TestAgent_VolatileRecordsWhatReportsNeed(t *testing.T) {
 	}
 }
 
-// What a lock is follows from the facts alone: a replay of them, of any prefix, or
-// of an image gives the state to go on from.
+// The state of a lock follows from the facts alone: a replay of the facts, of any prefix,
+// or of an image gives a state from which the cluster can go on.
 func TestAgent_IsWhatItsFactsSay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -370,8 +370,8 @@ func states(f bourse.ClusterImage) (s string) {
 	return s
 }
 
-// Whatever its site says, in whatever order: a life from the facts has the locks of the
-// one that recorded them, and a leg whose release came first is not locked.
+// Whatever its site says, in any order, a life that replays the facts has the same locks
+// as the one that recorded them, and a leg whose release came first is not locked.
 func FuzzAgent_Step(f *testing.F) {
 	f.Add([]byte{0x01, 0x11, 0x21, 0x31, 0x41, 0x51, 0x61})
 	f.Add([]byte{0x21, 0x01, 0x11, 0x02, 0x12, 0x5f, 0x32, 0x60, 0x02})

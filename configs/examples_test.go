@@ -35,8 +35,8 @@ func shownAs(file Kind, table string) string {
 	return table
 }
 
-// What can be written stands in an example with its meaning. A "#" before a key
-// says that it stands in the way of another one there.
+// Every key is in an example, with its meaning. A "#" before a key means that the key is
+// in conflict with another one there.
 func TestExamples_HoldEveryKeyOfTheTables(t *testing.T) {
 	t.Parallel()
 	shown := map[string]bool{}
@@ -65,8 +65,8 @@ func TestExamples_HoldEveryKeyOfTheTables(t *testing.T) {
 	}
 }
 
-// Where a key has a "#" before it, the file without the "#" says no more than that
-// the key needs another value elsewhere.
+// Without the "#" before a key, the file is refused only because the key needs another
+// value elsewhere.
 func TestExamples_HaveValuesThatAreTaken(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {

@@ -72,8 +72,8 @@ func TestProcess_SiteDefaultsLieBesideItsFile(t *testing.T) {
 	}
 }
 
-// The key that a site knows its own answers by lies beside its file, or where that
-// says, and in no journal's folder.
+// The key with which a site recognises its own answers is beside its file, or where the
+// file says, and in no journal's folder.
 func TestProcess_TheProofKeyLiesApartFromTheJournals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ key, want, wrong string }{

@@ -59,14 +59,14 @@ var titles = map[string]string{
 	"site process": "The process of a site", "broker process": "The process of a broker",
 }
 
-// telling is a table that stands in the page.
+// telling is a table that the page describes.
 type telling struct {
 	name  string
 	names []string
 	rows  []string
 }
 
-// writeTable writes a table, or what it has beside one that was told.
+// writeTable writes a table, or the difference to one that was described before.
 func writeTable(b *strings.Builder, table Table, told []telling) telling {
 	out := telling{name: "`" + table.Name + "`"}
 	if table.Name == "" {

@@ -83,8 +83,8 @@ budget = 10
 `
 )
 
-// refusal is a valid text with one line changed, and what must be said of it.
-// The line expected is that of the change, or the one that has "#!" in it.
+// refusal is a valid text with one line changed, and the expected message. The expected
+// line number is that of the change, or of the line with "#!" in it.
 type refusal struct {
 	name     string
 	old, new string // old stands in the text once

@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A job whose work has begun runs, from the start of its window until the window is
-// over, also where a part is lost and another one stands in.
+// A job whose work has begun runs from the start of its window until the window is over,
+// even if a part is lost and another replaces it.
 func TestStanding_APlacedJobRunsOnceItsWorkHasBegun(t *testing.T) {
 	t.Parallel()
 	leg := func(i int) bourse.LegID { return bourse.LegID{Leg: i} }

@@ -68,8 +68,8 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 	}
 }
 
-// An image says whose the legs are of transactions that began before it, also
-// where they stand in an earlier part of it.
+// An image tells to whom the legs belong of transactions that began before it, even if
+// they are in an earlier part of it.
 func TestTurns_GoOnFromAnImage(t *testing.T) {
 	t.Parallel()
 	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
@@ -108,8 +108,8 @@ func TestTurns_NameAdoptedParts(t *testing.T) {
 	}
 }
 
-// Who has the broker at hand is told of transactions that began before listening, and
-// nothing is remembered of them.
+// A view with access to the broker learns from it about transactions that began before it
+// listened, and keeps no memory of them.
 func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 	t.Parallel()
 	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}

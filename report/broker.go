@@ -27,7 +27,7 @@ type vo struct {
 	notTaken  int
 	open      map[bourse.TxID]*transaction // begun and not aborted nor, unless all are kept, over
 	placed    []*transaction               // committed, kept only
-	counts    struct{ committed, aborted int }
+	counts    struct{ committed, moved, aborted int }
 
 	aborts        map[bourse.Code]int
 	postponements map[bourse.Code]int
@@ -261,6 +261,9 @@ func (b *vo) decide(f bourse.TxDecided) {
 	b.counts.committed++
 	if tx == nil {
 		return
+	}
+	if tx.Becomes == history.Moved {
+		b.counts.moved++
 	}
 	for i := range tx.Legs {
 		fare := &tx.Legs[i].Fare

@@ -222,7 +222,7 @@ func TestFinding_SaysWhatTheNumbersCarry(t *testing.T) {
 	t.Parallel()
 	got := tell(t, report.Options{}).Summary.Finding
 	want := "vo1 placed 4 of 7 jobs (1 across sites), 77 % of their node-hours on south, at 1.1 % above base price for delaying local jobs; " +
-		"3 jobs found no place, 1 of them because the deadline could not be met."
+		"sites paid back 0.40 credits; 3 jobs found no place, 1 of them because the deadline could not be met."
 	if got != want {
 		t.Errorf("finding\n%s, want\n%s", got, want)
 	}

@@ -18,12 +18,14 @@ func (s *Summary) find() string {
 	}
 	var jobs JobSummary
 	var cost Income
+	var refunded bourse.Credits
 	unplaced := map[bourse.Code]int{}
 	for _, b := range s.Brokers {
 		jobs.Submitted += b.Jobs.Submitted
 		jobs.Placed += b.Jobs.Placed
 		jobs.CoAllocated += b.Jobs.CoAllocated
 		jobs.GivenUp += b.Jobs.GivenUp
+		refunded = refunded.Plus(b.Refunded)
 		cost.Base = cost.Base.Plus(b.Cost.Base)
 		cost.Additive = cost.Additive.Plus(b.Cost.Additive)
 		for code, n := range b.Jobs.Unplaced {
@@ -51,6 +53,9 @@ func (s *Summary) find() string {
 	}
 	if n := jobs.GivenUp; n > 0 {
 		fmt.Fprintf(&b, "; their users gave up %s", count(n, "job"))
+	}
+	if refunded > 0 {
+		fmt.Fprintf(&b, "; sites paid back %s credits", money(refunded))
 	}
 	b.WriteString(left(jobs.Submitted-jobs.Placed-jobs.GivenUp, unplaced))
 	if n := due.Kept + due.Missed; n > 0 {

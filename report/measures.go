@@ -38,6 +38,7 @@ var siteMeasures = []measure[SiteSummary]{
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
 	{"legs", "Legs", "Legs", "", "legs of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total - s.Refunded })},
+	{"refunded credits", "", "", "", "what the site has paid back for legs that were given up or lost", amount(func(s *SiteSummary) bourse.Credits { return s.Refunded })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
@@ -45,6 +46,8 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"jobs placed", "Placed", "Placed", "placed", "jobs that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
 	{"placed %", "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", "jobs placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
+	{"jobs given up", "", "", "", "jobs that their users cancelled, of those not placed", tally(func(b *BrokerSummary) int { return b.Jobs.GivenUp })},
+	{"windows moved", "", "", "", "windows that were exchanged for others of the same job", tally(func(b *BrokerSummary) int { return b.Transactions.Moved })},
 	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
 	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
 	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
@@ -55,6 +58,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
 	{AboveBase, "", "", "", "the adaptive part of the cost: the price of delaying local jobs", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
+	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost", amount(func(b *BrokerSummary) bourse.Credits { return b.Refunded })},
 	{"", "Extra", "Above base price", "", "", extra()},
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// BenchmarkPage_Opens opens a page of so many blocks in Chromium: ms-open is the time from
-// its opening until all is drawn, by the page's own clock; cpu-ms-least is the time that
-// the page's thread has had of a processor for it, whatever else the machine has to do.
+// BenchmarkPage_Opens opens a page with a number of blocks in Chromium. ms-open is the
+// time until all is drawn, by the page's own clock. cpu-ms-least is the processor time of
+// the page's thread, whatever else the machine does.
 func BenchmarkPage_Opens(b *testing.B) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {

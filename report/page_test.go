@@ -346,8 +346,8 @@ func TestStudy_DrawsIntervalsBesideThePaper(t *testing.T) {
 	}
 }
 
-// Where nothing varies there is nothing to see: no figure, but a word that says so. A
-// paper's number beside it, an interval, or one more value make a figure.
+// If nothing varies there is no figure, but a sentence that says so. A paper's number
+// beside it, an interval, or one more value make a figure.
 func TestStudy_DrawsNoFigureWhereNothingVaries(t *testing.T) {
 	t.Parallel()
 	row := func(measure, setting string, here, ci float64) report.StudyRow {

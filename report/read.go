@@ -269,6 +269,7 @@ func (s *Summary) tellsOf(o *Summary) bool {
 		a, b := s.Brokers[i], o.Brokers[i]
 		a.Accounts = b.Accounts
 		a.Refunded, a.Value, a.CostNodeHour = b.Refunded, b.Value, b.CostNodeHour // before refunds, in older runs
+		a.Transactions.Moved = b.Transactions.Moved                               // which older runs have not counted
 		for _, j := range []*JobSummary{&a.Jobs, &b.Jobs} {                       // which older runs have not told apart
 			j.Waiting, j.Withdrawn = j.Waiting+j.Withdrawn, 0
 		}

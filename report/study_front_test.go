@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A point that another beats in both means, or in one at equal others, is not of
-// the front; the drawing has all of them, with their names.
+// A point that another one beats in both means, or in one while the other is equal, is not
+// on the front. The drawing has all points, with their names.
 func TestStudyFront_StarsWhatNoOtherBeats(t *testing.T) {
 	t.Parallel()
 	s := Study{Name: "made", Fronts: []StudyFront{{Title: "cost against finish", About: "Made up.", X: "cost", Y: "finish", Points: []StudyPoint{

@@ -146,6 +146,7 @@ type JobSummary struct {
 // TransactionSummary counts the attempts to commit a window.
 type TransactionSummary struct {
 	Committed int                 `json:"committed"`
+	Moved     int                 `json:"moved,omitempty"` // of those committed, for another window of the same job
 	Aborted   int                 `json:"aborted"`
 	Aborts    map[bourse.Code]int `json:"aborts"` // by reason
 	Open      int                 `json:"open"`   // not decided
@@ -200,7 +201,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 func (b *vo) summary() BrokerSummary {
 	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Refunded: b.refunded, Spent: b.spent,
 		Budget: b.budget, Left: b.budget - b.spent, Urgency: b.urgency,
-		Transactions: TransactionSummary{Committed: b.counts.committed, Aborted: b.counts.aborted, Aborts: b.aborts},
+		Transactions: TransactionSummary{Committed: b.counts.committed, Moved: b.counts.moved, Aborted: b.counts.aborted, Aborts: b.aborts},
 		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.timed),
 			MeanBudgetLimit:    mean(b.budgetLimits, b.capped),
 			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}

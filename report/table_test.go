@@ -67,8 +67,8 @@ func TestTable_IntervalsGoBelowTheirMeansWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-// A column is never narrower than its longest word: what stands to the right of it stays
-// below its head.
+// A column is never narrower than its longest word, so that the columns to its right stay
+// below their heads.
 func TestTable_AColumnIsAsWideAsItsLongestWord(t *testing.T) {
 	t.Parallel()
 	w := NewTable("#", "<site.policy", "<VO", "placed", "wait h", "finish h", "lost", "cost")

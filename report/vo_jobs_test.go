@@ -6,7 +6,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// told is a report without jobs, how it is told a fact, and the only leg of a transaction.
+// told returns a report without jobs, a function that tells it a fact, and one that names
+// the only leg of a transaction.
 func told() (b *vo, say func(f interface{ Kind() string }), id func(seq uint64) bourse.LegID) {
 	b = newBroker(Broker{Name: "vo1"}, false)
 	say = func(f interface{ Kind() string }) {
@@ -36,7 +37,7 @@ func TestVO_FoldsAJobThatWasPlacedAgain(t *testing.T) {
 	}
 }
 
-// What is lost late of a window that the job has no more does not keep it from the sums.
+// A late loss in an earlier window does not keep a job from the sums.
 func TestVO_FoldsAJobWhoseOldWindowIsLostLate(t *testing.T) {
 	t.Parallel()
 	b, say, id := told()

@@ -5,12 +5,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/bourse-grid/bourse/configs"
 )
 
-// manySites is a grid of sites that differ in size, speed, price and in what their own
-// users ask of them, and a VO that asks so many of them for offers in a cycle; 0: all.
+// manySites is a grid of sites that differ in size, speed, price and load by local users,
+// and a VO that asks a number of them for offers in a cycle; 0: all.
 func manySites(sites, asked int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -26,16 +24,13 @@ func manySites(sites, asked int) string {
 	return b.String()
 }
 
-// What a broker loses that asks some of its sites in each cycle: a twentieth, a tenth, a
-// fifth of them. The metric %lost is how much more its jobs lose, in cost and waiting,
-// than those of one that asks all.
+// What a broker loses by asking only some of its sites in each cycle: a twentieth, a
+// tenth, a fifth. The metric %lost is how much more its jobs lose, in cost and waiting,
+// than if it asked all.
 func BenchmarkSimulate_Asking(b *testing.B) {
 	const sites = 1000
 	lost := func(b *testing.B, asked int) float64 {
-		sc, err := configs.ParseScenario("many-sites.toml", []byte(manySites(sites, asked)))
-		if err != nil {
-			b.Fatal(err)
-		}
+		sc := parsed(b, "many-sites.toml", manySites(sites, asked))
 		sum := 0.0
 		for seed := range uint64(3) {
 			r, err := (&Simulation{Scenario: sc, Workloads: NewWorkloads()}).Run(seed+1, Record{})

@@ -11,16 +11,48 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
+// alikeSites writes a number of sites that differ in speed and price alone, each with the
+// given local work. Their numbers have the given digits.
+func alikeSites(b *strings.Builder, sites, digits, nodes int, work string) {
+	for i := range sites {
+		fmt.Fprintf(b, "[[site]]\nname = \"s%0*d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = %d\n"+
+			"performance = %.2f\nprice = %.1f\n%s", digits, i, nodes, 1+0.25*float64(i%5), 1+0.2*float64(i%7), work)
+	}
+}
+
+// localJobs is the workload of a site whose own users submit a number of jobs.
+func localJobs(jobs int) string {
+	return fmt.Sprintf("[site.workload]\nmodel = \"uniform\"\njobs = %d\nnodes = [1, 100]\n", jobs)
+}
+
+// parsed is a benchmark's scenario.
+func parsed(b *testing.B, name, text string) *configs.Scenario {
+	b.Helper()
+	sc, err := configs.ParseScenario(name, []byte(text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sc
+}
+
+// collected is a world of a scenario, and what collects its summary.
+func collected(b *testing.B, sc *configs.Scenario) (*world, *report.Collector) {
+	b.Helper()
+	w, err := newWorld(sc, 1, NewWorkloads(), Record{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := report.NewCollector(w.header(1), report.Options{})
+	w.sim.After(c.Hook)
+	return w, c
+}
+
 // voScale is a world of alike sites of 1,000 nodes for 30 days: 10,000 local
 // jobs and 1,000 VO jobs a site, one broker.
 func voScale(sites int, goal string) string {
 	var b strings.Builder
 	b.WriteString("name = \"vo-scale\"\nuntil = \"30d\"\n")
-	for i := range sites {
-		fmt.Fprintf(&b, "[[site]]\nname = \"s%03d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = 1000\n"+
-			"performance = %.2f\nprice = %.1f\n[site.workload]\nmodel = \"uniform\"\njobs = 10000\nnodes = [1, 100]\n",
-			i, 1+0.25*float64(i%5), 1+0.2*float64(i%7))
-	}
+	alikeSites(&b, sites, 3, 1000, localJobs(10_000))
 	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e8\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n"+
 		"minimize = %q\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", goal, 1000*sites)
 	return b.String()
@@ -37,10 +69,7 @@ func BenchmarkSimulate_VO(b *testing.B) {
 			if x.sites == 100 && testing.Short() {
 				b.Skip("the large world is left out with -short")
 			}
-			sc, err := configs.ParseScenario("vo-scale.toml", []byte(voScale(x.sites, x.goal)))
-			if err != nil {
-				b.Fatal(err)
-			}
+			sc := parsed(b, "vo-scale.toml", voScale(x.sites, x.goal))
 			for b.Loop() {
 				s := &Simulation{Scenario: sc, Workloads: NewWorkloads()}
 				r, err := s.Run(1, Record{})
@@ -55,8 +84,8 @@ func BenchmarkSimulate_VO(b *testing.B) {
 	}
 }
 
-// voYears is a world of five sites of 64 nodes, half used by jobs of their own, and a VO
-// with 20 jobs a day, for so many years.
+// voYears is a world of five sites of 64 nodes, half used by local jobs, and a VO with 20
+// jobs a day, for a number of years.
 func voYears(years int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name = \"vo-years\"\nuntil = \"%dd\"\n", 365*years)
@@ -76,17 +105,9 @@ func BenchmarkSimulate_Years(b *testing.B) {
 			if years > 1 && testing.Short() {
 				b.Skip("the long runs are left out with -short")
 			}
-			sc, err := configs.ParseScenario("vo-years.toml", []byte(voYears(years)))
-			if err != nil {
-				b.Fatal(err)
-			}
+			sc := parsed(b, "vo-years.toml", voYears(years))
 			for b.Loop() {
-				w, err := newWorld(sc, 1, NewWorkloads(), Record{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				c := report.NewCollector(w.header(1), report.Options{})
-				w.sim.After(c.Hook)
+				w, c := collected(b, sc)
 				var first, last float64
 				for year := range years {
 					w.sim.Run(bourse.Time(year+1) * 365 * bourse.Time(bourse.Day))
@@ -112,15 +133,12 @@ func heap() float64 {
 	return float64(m.HeapAlloc) / (1 << 20)
 }
 
-// voOverload is a world whose VO asks for more than its sites have: alike sites of so
-// many nodes that nobody else uses, two days, 1,000 jobs a site.
+// voOverload is a world whose VO asks for more than its sites have: alike sites that
+// nobody else uses, two days, 1,000 jobs a site.
 func voOverload(sites, nodes int) string {
 	var b strings.Builder
 	b.WriteString("name = \"vo-overload\"\nuntil = \"2d\"\n")
-	for i := range sites {
-		fmt.Fprintf(&b, "[[site]]\nname = \"s%03d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = %d\n"+
-			"performance = %.2f\nprice = %.1f\n", i, nodes, 1+0.25*float64(i%5), 1+0.2*float64(i%7))
-	}
+	alikeSites(&b, sites, 3, nodes, "")
 	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e8\ncycle = \"30m\"\nhorizon = \"1d\"\nalgorithm = \"amp\"\n"+
 		"minimize = \"time\"\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 1000*sites)
 	return b.String()
@@ -134,17 +152,9 @@ func BenchmarkSimulate_VOAboveCapacity(b *testing.B) {
 			if testing.Short() {
 				b.Skip("a world above capacity takes seconds")
 			}
-			sc, err := configs.ParseScenario("vo-overload.toml", []byte(voOverload(x.sites, x.nodes)))
-			if err != nil {
-				b.Fatal(err)
-			}
+			sc := parsed(b, "vo-overload.toml", voOverload(x.sites, x.nodes))
 			for b.Loop() {
-				w, err := newWorld(sc, 1, NewWorkloads(), Record{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				c := report.NewCollector(w.header(1), report.Options{})
-				w.sim.After(c.Hook)
+				w, c := collected(b, sc)
 				until := bourse.Time(x.hours) * bourse.Time(bourse.Hour)
 				w.sim.Run(until)
 				r, err := c.Finish(w.end(until))

@@ -35,8 +35,7 @@ func (f forgetful) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 	}
 }
 
-// A site that is told what has changed does what one does that is shown all of it each
-// time.
+// A site that is told changes behaves like one that is shown the whole state each time.
 func TestSimulation_ChangesAreAsGoodAsWholeStates(t *testing.T) {
 	t.Parallel()
 	worlds := 15

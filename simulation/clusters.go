@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// clusters lists the kinds of simulated clusters. A site's is the first that its
-// file asks for.
+// clusters lists the kinds of simulated clusters. A site has the first one that its file
+// asks for.
 var clusters = []struct {
 	kind string
 	is   func(*configs.Site) bool
@@ -20,8 +20,8 @@ var clusters = []struct {
 	{"queue", func(*configs.Site) bool { return true }, queueing},
 }
 
-// NewBackend returns the nodes of a site's simulated cluster with their local work.
-// Where it makes promises, agent is given the streams that these draw from.
+// NewBackend returns the nodes of a site's simulated cluster with their local work. If it
+// makes promises, agent receives the streams that these draw from.
 func NewBackend(s *configs.Site, w LocalWork, agent *sites.Config) cluster.Backend {
 	for _, c := range clusters {
 		if c.is(s) {

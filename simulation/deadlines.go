@@ -40,9 +40,9 @@ func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) share.J
 	return share.Job{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
 }
 
-// EndlessDeadlines gives the local work of a site that takes deadlines and runs in
-// real time, such as Endless returns, its deadlines: of the same job the same in
-// every life, by a stream of its own.
+// EndlessDeadlines gives deadlines to the local work, such as Endless returns, of a site
+// that takes deadlines and runs in real time. They have a stream of their own, so that a
+// job has the same deadline in every life.
 func EndlessDeadlines(s *configs.Site, work queue.Work, seed uint64) share.Work {
 	if work == nil {
 		return nil

@@ -1,9 +1,8 @@
-// Package simulation brings a scenario to life in virtual time: its sites, their
-// clusters, brokers and users, one world a seed. It runs one seed or many, a sweep
-// over settings, and the replay of one trace on one cluster, and holds a run
-// against the protocol's invariants where that is asked for. The same scenario and
-// seed give the same facts, byte for byte.
+// Package simulation runs scenarios in virtual time: sites, their clusters, brokers and
+// users, one world for each seed. It runs one seed or many, a sweep over settings, and the
+// replay of one trace on one cluster. On request it checks a run against the protocol's
+// invariants. The same scenario and seed give the same facts, byte for byte.
 //
-// It decides nothing: agents do. Beside it stand torture, the world with every
-// fault, and drill, the same against real processes.
+// All decisions are the agents'. Package torture runs the world with every fault, and
+// package drill does the same with real processes.
 package simulation

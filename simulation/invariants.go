@@ -13,9 +13,9 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// Invariants checks what must hold in every world, from outside: the rules of
-// history/invariant over the facts that agents record, and beside them what those
-// cannot show, the nodes that clusters keep (I1) and the accounts as they stand (I8).
+// Invariants checks from outside what must hold in every world: the rules of
+// history/invariant over the facts that agents record and, as facts cannot show these, the
+// nodes that clusters keep (I1) and the present accounts (I8).
 type Invariants struct {
 	facts    *invariant.Audit
 	numbers  map[agents.ID]uint64 // of facts, by agent
@@ -81,7 +81,7 @@ func (v *Invariants) After(now bourse.Time, id agents.ID, out *agents.Outbox) er
 	return nil
 }
 
-// found is the first thing that the facts show to be broken.
+// found returns the first invariant that the facts show to be broken.
 func (v *Invariants) found() error {
 	for _, f := range v.facts.Found() {
 		if !f.Note {
@@ -91,7 +91,7 @@ func (v *Invariants) found() error {
 	return nil
 }
 
-// atRest checks the instant that is over: messages take no time here, so the world is
+// atRest checks the instant that has just ended. Messages take no time here, so the world is
 // at rest between instants.
 func (v *Invariants) atRest() error {
 	if !v.moved {
@@ -105,8 +105,8 @@ func (v *Invariants) atRest() error {
 	return v.nothingPending()
 }
 
-// agent checks the agent that has just stepped: nodes of a cluster (I1), money
-// of a site or a broker (I8).
+// agent checks the agent that has just stepped: the nodes of a cluster (I1), or the money of
+// a site or a broker (I8).
 func (v *Invariants) agent(now bourse.Time, id agents.ID) error {
 	if c, ok := v.clusters[id]; ok {
 		if err := c.Audit(now); err != nil {
@@ -124,8 +124,8 @@ func (v *Invariants) agent(now bourse.Time, id agents.ID) error {
 	return nil
 }
 
-// checkBudget holds I8 for a broker: its ledger balances and what it has spent
-// and reserved lies within its budget.
+// checkBudget checks I8 for a broker: its ledger balances, and what it has spent and
+// reserved is within its budget.
 func checkBudget(b *broker.Broker) error {
 	if err := b.Ledger().Check(); err != nil {
 		return fmt.Errorf("I8: %w", err)
@@ -137,8 +137,8 @@ func checkBudget(b *broker.Broker) error {
 	return nil
 }
 
-// nothingPending checks that money which is reserved is spent or free again by
-// the end of the instant (I8): every transaction of it is closed.
+// nothingPending checks that reserved money is spent or free again by the end of the instant
+// (I8), as every transaction is then closed.
 func (v *Invariants) nothingPending() error {
 	for _, id := range slices.Sorted(maps.Keys(v.brokers)) {
 		b := v.brokers[id]

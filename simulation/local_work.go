@@ -10,17 +10,17 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// LocalWork is the local work of a site: lists of jobs by group, such as are made of a
-// trace, or a feed: one that can be taken up anywhere, such as Endless returns, or one
-// for a single life; nil: none.
+// LocalWork is the local work of a site: lists of jobs by group, such as those made from a
+// trace, or a feed. A feed can be resumed anywhere, as that of Endless, or serves a single
+// life; nil: no feed.
 type LocalWork struct {
 	Lists [][]bourse.LocalJob
 	Feed  queue.Work
 	Seed  uint64
 }
 
-// work is a site's local work for one run. What a model draws is drawn when it is needed,
-// and takes no memory before; nodes that are shared have lists.
+// work returns a site's local work for one run. A model's jobs are drawn when they are
+// needed, and take no memory before. Shared nodes have lists.
 func (l *Workloads) work(s *configs.Site, seed uint64) (LocalWork, error) {
 	if s.Workload == nil || s.Workload.Trace != "" || s.Shared != nil {
 		jobs, err := l.Local(s, seed)
@@ -50,7 +50,7 @@ func model(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), er
 	}, err
 }
 
-// drawing is what draws them, without an end by number.
+// drawing returns what draws them, without a bound on their number.
 func drawing(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), error) {
 	if w.Model != "uniform" {
 		m := lublinOf(w, seed)
@@ -71,7 +71,7 @@ func drawing(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), 
 	return m.Each(n, w.Days)
 }
 
-// spread hands the jobs to the groups that they go to.
+// spread distributes the jobs to their groups.
 func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
 	if len(groups) == 1 {
 		return [][]bourse.LocalJob{jobs}
@@ -84,9 +84,9 @@ func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
 	return lists
 }
 
-// spreading is spread of jobs that come one by one, of such sizes, for one life.
-// The jobs of other groups that come before a group's next one are kept until these ask for
-// them; a group that no job goes to looks for none, or all would be drawn for it.
+// spreading is spread for jobs that come one by one, of known sizes, for one life. Jobs of
+// other groups that come before a group's next one are kept until those groups ask for
+// them. A group that gets no jobs does not look for any, as that would draw all of them.
 func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group, of configs.Range[int]) queue.Work {
 	if len(groups) == 1 {
 		return func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return next }
@@ -112,7 +112,7 @@ func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group, of co
 	}
 }
 
-// sizes are those of the jobs that a workload's model draws.
+// sizes returns the range of sizes of the jobs that a workload's model draws.
 func sizes(w *configs.Workload) configs.Range[int] {
 	if w.Model == "uniform" {
 		return configs.Range[int]{Lo: max(w.Nodes.Lo, 1), Hi: cmp.Or(w.Nodes.Hi, w.Processors)}
@@ -120,8 +120,8 @@ func sizes(w *configs.Workload) configs.Range[int] {
 	return configs.Range[int]{Lo: 1, Hi: w.Processors}
 }
 
-// getsAny reports whether jobs of such sizes can go to a group at all. Which one a job goes
-// to changes only behind the size of a group.
+// getsAny reports whether jobs of such sizes can go to a group at all. The group that jobs
+// go to only changes just above the size of a group.
 func getsAny(group int, groups []bourse.Group, of configs.Range[int]) bool {
 	if groupFor(of.Lo, groups) == group {
 		return true

@@ -9,9 +9,9 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// DrawPromises gives what a site of service level agreements draws its seeded
-// streams: which local jobs are flexible, and the keys of order shuffle, those of
-// the cluster's decisions and those of the site's quotes apart.
+// DrawPromises seeds the streams of a site of service level agreements: which local jobs are
+// flexible, and the keys of order shuffle. The cluster's decisions and the site's quotes
+// have separate streams for those keys.
 func DrawPromises(name string, seed uint64, queues []queue.Options, site *sites.Config) {
 	keys := func(owner string) func() int64 {
 		return rand.New(rand.NewPCG(SeedOf(seed, owner+name), 0)).Int64
@@ -28,7 +28,7 @@ func DrawPromises(name string, seed uint64, queues []queue.Options, site *sites.
 	}
 }
 
-// loosen gives the jobs of a workload the freedom for their sites that its keys say.
+// loosen gives the jobs of a workload the flexibility that its keys ask for.
 func loosen(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
 	if w.Flexible.Hi == 0 && w.Alternatives == 0 {
 		return

@@ -20,17 +20,17 @@ type ReplayOptions struct {
 	Policy backfill.Policy
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
 	Limit  int  // jobs that wait at most; 0 means queue.Limit
-	// Estimates says what jobs are planned by; they are killed at their own.
+	// Estimates says by which run times jobs are planned. They are killed at their own
+	// estimates.
 	Estimates estimates.Rule
 	// HalfLife is that of a fair policy; 0: fairshare.HalfLife.
 	HalfLife bourse.Duration
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
-	// Reservations turns that share of the final workload, 0..1, drawn among the
-	// jobs that ran, into advance reservations: each asks at its submit for the
-	// priced start times, for its actual run as duration, and takes one by Alpha.
-	// Not with Extend.
+	// Reservations turns that share of the final workload, 0..1, into advance reservations.
+	// They are drawn among the jobs that ran. Each asks at its submit for priced start
+	// times, with its actual run as duration, and takes one by Alpha. Not with Extend.
 	Reservations float64
 	Alpha        choice.Alpha
 	Mixed        bool   // every job has an Alpha of its own, drawn from 0..1
@@ -40,14 +40,14 @@ type ReplayOptions struct {
 	// Notice makes a reservation ask this long before its wanted start, and take the
 	// earliest start from then on, whatever Alpha; 0: it wants to start at once.
 	Notice bourse.Duration
-	// Limits are those of all jobs together.
+	// Limits are for all jobs together.
 	Limits queue.JobLimits
 	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
 	Queues []queue.Named
-	// Without is the place in the list, from 1 and after the copying, of a job
-	// that never comes, so that what it did to the others shows; 0: all come.
+	// Without is the place in the list, from 1 and after the copying, of a job that is left
+	// out, to show what it did to the others; 0: none.
 	Without int
-	// Delays keeps which delays each reservation was charged for.
+	// Delays says to keep the delays that each reservation was charged for.
 	Delays bool
 	// Submitted, if set, is called with the state at the submission of each job, before it
 	// enters the queue. Ids in the state are positions in the list, from 1, as place is.
@@ -65,19 +65,19 @@ const (
 	streamAlphas
 )
 
-// Replay is what became of a workload.
+// Replay is the outcome of a workload.
 type Replay struct {
 	Nodes    int
 	Outcomes []Outcome // in record order, refused jobs included
 	Refused  int       // jobs of more nodes than the group has, or beyond limits
 	Passes   int       // scheduling passes
 
-	// Delays are what each reservation was charged for, by its place in Outcomes;
+	// Delays are the delays that each reservation was charged for, by its place in Outcomes.
 	// Job of a delay is a place too, from 1. Nil unless asked for.
 	Delays [][]bourse.Delay
 }
 
-// Outcome is what became of one job.
+// Outcome is the outcome of one job.
 type Outcome struct {
 	Job        bourse.LocalJob
 	Start, End bourse.Time // Never if it was refused
@@ -105,7 +105,7 @@ func (e *OverloadError) Error() string {
 	return fmt.Sprintf("demand above capacity: %d jobs wait at %v s and the queue grows without end; give more processors or fewer jobs", e.Limit, e.At)
 }
 
-// overloaded is the error of a queue that is full, of a limit as options give it.
+// overloaded returns the error of a full queue, with the limit in the options.
 func overloaded(limit int, at bourse.Time) error {
 	if limit == 0 {
 		limit = queue.Limit
@@ -113,9 +113,9 @@ func overloaded(limit int, at bourse.Time) error {
 	return &OverloadError{Limit: limit, At: at}
 }
 
-// RunReplay replays jobs, in order of submit, until the last has ended. An
-// *OverloadError ends it early; other errors are of the options. It keeps
-// nothing of the list, and takes from the seed only.
+// RunReplay replays jobs, in order of submit, until the last has ended. An *OverloadError
+// ends it early; other errors are about the options. It does not keep the list, and draws
+// from the seed only.
 func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes(), Delays: r.delays}, nil
 }
 
-// queue is what the site's queue is configured by.
+// queue returns the options of the site's queue.
 func (o *ReplayOptions) queue(start bourse.Time) queue.Options {
 	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
 }
@@ -183,8 +183,8 @@ func (o *ReplayOptions) check() error {
 	return nil
 }
 
-// replayer lives through one replay. Within it a job's ID is its place in the
-// list, from 1, whatever the trace calls it: those names need not be unique.
+// replayer carries out one replay. A job's ID within it is its place in the list, from 1, as
+// IDs in a trace need not be unique.
 type replayer struct {
 	opt      ReplayOptions
 	out      []Outcome
@@ -212,8 +212,8 @@ func (r *replayer) next() (bourse.LocalJob, bool) {
 	return j, true
 }
 
-// CopyJobs raises the load by copies of that share of the jobs, as workload.Copy
-// says, drawn by the seed.
+// CopyJobs raises the load by copies of that share of the jobs, drawn by the seed; see
+// workload.Copy.
 func CopyJobs(jobs []bourse.LocalJob, share float64, seed uint64) ([]bourse.LocalJob, error) {
 	return workload.Copy(jobs, share, rand.New(rand.NewPCG(seed, streamCopy)))
 }
@@ -274,9 +274,9 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 	return true
 }
 
-// choose is the start that the job prefers; when all work has ended every job
-// fits. Where only the start counts the rest of the list need not be priced, nor where
-// the earliest start is free: no other one is better by either.
+// choose returns the start that the job prefers. There is one, as every job fits once all
+// work has ended. If only the start counts, or if the earliest start is free, the other
+// starts need not be priced: none of them can be better.
 func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration) pricing.Offer {
 	alpha := r.opt.Alpha
 	if r.alphas != nil {
@@ -292,7 +292,7 @@ func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration
 	return list.Offers()[choice.Preferred(list, alpha)]
 }
 
-// after is the earliest start from an instant on.
+// after returns the earliest start from an instant on.
 func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Offer {
 	if f, ok := r.book.Additive(from, n, d); ok {
 		return pricing.Offer{Start: from, Feasible: true, Additive: f}

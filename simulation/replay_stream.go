@@ -8,11 +8,11 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// StreamReplay is RunReplay of jobs that come one by one, in order of submit, and leave
-// again: each outcome is handed to told once it is final, in the order of the jobs, and
-// then forgotten. So a replay keeps the outcomes from the oldest job that waits or runs
-// on, and not those of the whole trace. Options that look at the whole list (copies,
-// reservations, Submitted, Without) are refused. It returns the number of refused jobs.
+// StreamReplay is RunReplay for jobs that come one by one, in order of submit. Each outcome
+// is passed to told once it is final, in the order of the jobs, and then forgotten. So a
+// replay keeps only the outcomes from the oldest job that waits or runs onward, and not
+// those of the whole trace. Options that look at the whole list (copies, reservations,
+// Submitted, Without) are refused. It returns the number of refused jobs.
 func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told func(*Outcome)) (refused int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told f
 	return s.queue.Refused(), nil
 }
 
-// streamer lives through one streamed replay. A job's ID is its place in the list, from 1.
+// streamer carries out one streamed replay. A job's ID is its place in the list, from 1.
 type streamer struct {
 	next     func() (bourse.LocalJob, bool)
 	told     func(*Outcome)
@@ -65,8 +65,8 @@ type streamed struct {
 
 func (s *streamer) of(j *bourse.LocalJob) *streamed { return &s.open[j.ID-s.before-1] }
 
-// over notes that an outcome is final, and hands on those that no other one has to
-// come before.
+// over notes that an outcome is final, and passes on the final outcomes at the head of the
+// list.
 func (s *streamer) over(o *streamed) {
 	o.over = true
 	for ; s.left < len(s.open) && s.open[s.left].over; s.left++ {

@@ -17,8 +17,8 @@ type ReplaySummary struct {
 	*ReservationSummary
 }
 
-// ReservationSummary is what a replay tells of its reservations. A price is the
-// additive part f; one SU is 3600 node-seconds.
+// ReservationSummary has the figures of a replay's reservations. A price is the additive
+// part f; one SU is 3600 node-seconds.
 type ReservationSummary struct {
 	Reservations           int     `json:"reservations"`
 	MeanPriceSU            float64 `json:"meanPriceSU"`
@@ -28,11 +28,11 @@ type ReservationSummary struct {
 	LocalWait              float64 `json:"localWait"`              // mean, of the other jobs
 }
 
-// SlowdownThreshold keeps very short jobs from ruling the bounded slowdown.
+// SlowdownThreshold keeps very short jobs from dominating the bounded slowdown.
 const SlowdownThreshold = workload.SlowdownBound
 
-// Figures add up the figures of a replay, outcome by outcome, in the order of the
-// trace: sums of floats depend on it. The zero Figures are of no outcome.
+// Figures adds up the figures of a replay, outcome by outcome, in the order of the trace, on
+// which sums of floats depend. The zero Figures has no outcomes.
 type Figures struct {
 	s           ReplaySummary
 	work        float64
@@ -74,7 +74,7 @@ func (f *Figures) Summary(nodes int) ReplaySummary {
 // Classes counts the jobs that ran by the class of their start.
 func (f *Figures) Classes() [backfill.Reservation + 1]int { return f.classes }
 
-// figures are those of all outcomes.
+// figures returns the figures of all outcomes.
 func (r *Replay) figures() (f Figures) {
 	for i := range r.Outcomes {
 		f.Add(&r.Outcomes[i])

@@ -9,15 +9,15 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// Seek looks for the least value of a sweep's one parameter with which its target is
-// met, by bisection: as if more of it never hurt.
+// Seek looks for the least value of a sweep's one parameter that meets its target. It
+// bisects, and so assumes that a greater value never hurts.
 type Seek struct {
 	Config    *configs.Sweep // with a Target
 	Workloads *Workloads
 	Each      func(done, seeds int) // if set, called after each run of a try
 }
 
-// Try is one tried value, with every seed of the sweep, or with as many as were needed to
+// Try is one tried value, with every seed of the sweep, or with as many seeds as it took to
 // see that too few can meet the target.
 type Try struct {
 	Value float64
@@ -57,9 +57,9 @@ func (s *Seek) steps() int {
 	return int(math.Ceil((r.Most - r.Least) / r.Precision))
 }
 
-// Found is where the search ends: the least value that is good, and the greatest tried
-// below it that is not. Least is not a number if not even the most is good; Below if
-// the least of all is.
+// Found is the result of the search: the least value that is good, and the greatest tried
+// value below it that is not. Least is not a number if not even the greatest is good, and
+// Below is not a number if even the least is good.
 type Found struct{ Least, Below float64 }
 
 // Run tries values, hands each to done, and returns what was found. It stops at the

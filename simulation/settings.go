@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// Settings are how a scenario is configured, as people read it in a report: the
-// keys that shape the outcome, by site and by VO.
+// Settings lists the configuration of a scenario for a report: the keys that shape the
+// outcome, by site and by VO.
 func Settings(sc *configs.Scenario) []report.Setting {
 	list := settings{}
 	list.add("", "until", bourse.Duration(sc.Until).Words())
@@ -59,7 +59,7 @@ func (l *settings) site(s *configs.Site) {
 	l.add(s.Name, "workload", localWork(s.Workload))
 }
 
-// localWork tells where a site's own jobs come from.
+// localWork says where a site's own jobs come from.
 func localWork(w *configs.Workload) string {
 	switch {
 	case w == nil:

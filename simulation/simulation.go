@@ -11,13 +11,12 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// Simulation is one scenario to be run in virtual time. Its traces have been
-// resolved.
+// Simulation is one scenario to run in virtual time. Its traces have been resolved.
 type Simulation struct {
 	Scenario  *configs.Scenario
 	Workloads *Workloads // shared by all runs
-	// Check holds every step against the invariants and ends the run at the
-	// first that is broken.
+	// Check checks the invariants after every step and ends the run at the first that is
+	// broken.
 	Check bool
 }
 
@@ -103,7 +102,7 @@ func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*rep
 	})
 }
 
-// header says what the run is made of.
+// header returns what the report must know about the run's configuration.
 func (w *world) header(seed uint64) report.Header {
 	h := report.Header{Scenario: w.scenario.Name, Seed: seed, Settings: Settings(w.scenario)}
 	for _, s := range w.scenario.Sites {
@@ -115,14 +114,14 @@ func (w *world) header(seed uint64) report.Header {
 	return h
 }
 
-// end gathers what the facts do not say.
+// end gathers what the facts do not tell.
 func (w *world) end(until bourse.Time) report.End {
 	e := report.End{Until: until, Waiting: map[string][]report.Waiting{}, Ledgers: map[agents.ID][]bourse.Account{}}
 	for _, s := range w.scenario.Sites {
 		for g, group := range s.Groups {
 			nodes := w.queues[siteID(s.Name)]
 			if nodes == nil {
-				break // nobody waits but under EDF, and that is no promise
+				break // jobs only wait under EDF, which promises no starts
 			}
 			for _, q := range nodes.Waiting(g) {
 				e.Waiting[s.Name] = append(e.Waiting[s.Name],
@@ -137,8 +136,8 @@ func (w *world) end(until bourse.Time) report.End {
 	return e
 }
 
-// check adds the invariants to the world, where asked to; the first broken
-// one is left where the result points.
+// check adds the invariants to the world if asked to. The result points to the first broken
+// one.
 func (w *world) check(on bool) *error {
 	broken := new(error)
 	if !on {

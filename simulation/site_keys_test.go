@@ -65,7 +65,7 @@ func (l *liveWorld) end(s bourse.LegState) bourse.LegMoved {
 	return found[0]
 }
 
-// fickle gives up the job that it is told to give up, of broker vo.
+// fickle gives up one job of broker vo when told to.
 type fickle struct{}
 
 func (fickle) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {

@@ -12,8 +12,8 @@ import (
 	"github.com/bourse-grid/bourse/report"
 )
 
-// outcome is all that comes of a world: its facts, if they are wanted, and its summary; and
-// how many steps it took.
+// outcome is the result of a world: its facts, if they are kept, its summary, and how many
+// steps it took.
 func outcome(t *testing.T, sc *configs.Scenario, seed uint64, events bool, rec Record) (string, uint64) {
 	t.Helper()
 	var facts, summary bytes.Buffer
@@ -37,9 +37,9 @@ func outcome(t *testing.T, sc *configs.Scenario, seed uint64, events bool, rec R
 	return summary.String() + facts.String(), w.sim.Steps()
 }
 
-// What is spared in a world without latency, and in one of which only sums are wanted, is
-// of no matter: its plain twins, whose agents take it that messages may be lost or do
-// everything at its instant, come to the same.
+// The work that is spared in a world without latency, and in one that only needs sums,
+// changes nothing: its plain twins, whose agents expect lost messages or do everything at
+// its instant, have the same outcome.
 func TestSimulation_WhatIsSparedDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	worlds := 12

@@ -15,23 +15,23 @@ type Sweep struct {
 	Workloads *Workloads // shared by all runs
 }
 
-// SweepRun is what came of one run.
+// SweepRun is the result of one run.
 type SweepRun struct {
 	Run     int             // from 0
 	Figures []report.Figure // as report.Summary lists them
 }
 
-// Runs is how many there are in all.
+// Runs returns how many runs there are in all.
 func (s *Sweep) Runs() int { return s.Config.Points() * s.Config.Runs }
 
-// Seed is that of a run.
+// Seed returns the seed of a run.
 func (s *Sweep) Seed(run int) uint64 { return s.Config.Seed + uint64(run%s.Config.Runs) }
 
-// Point is the point of a run.
+// Point returns the point of a run.
 func (s *Sweep) Point(run int) int { return run / s.Config.Runs }
 
-// Run runs all runs but those that skip names, and hands each to done, in order of
-// the runs. It stops at the first error.
+// Run carries out all runs except those that skip names, and passes each to done, in order
+// of the runs. It stops at the first error.
 func (s *Sweep) Run(skip func(run int) bool, done func(SweepRun) error) error {
 	var missing []int
 	for n := range s.Runs() {
@@ -56,7 +56,7 @@ func (s *Sweep) Run(skip func(run int) bool, done func(SweepRun) error) error {
 	})
 }
 
-// run runs one.
+// run carries out one run.
 func (s *Sweep) run(n int) ([]report.Figure, error) {
 	scenario, err := s.Config.Scenario(s.Point(n))
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse"
-	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/report"
 )
 
 // tenThousand is a world of alike sites of 1,000 nodes, 333 local jobs and 3.3 VO jobs a
@@ -15,11 +13,7 @@ import (
 func tenThousand(sites, days int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name = \"ten-thousand\"\nuntil = \"%dd\"\n", days)
-	for i := range sites {
-		fmt.Fprintf(&b, "[[site]]\nname = \"s%05d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = 1000\n"+
-			"performance = %.2f\nprice = %.1f\n[site.workload]\nmodel = \"uniform\"\njobs = %d\nnodes = [1, 100]\n",
-			i, 1+0.25*float64(i%5), 1+0.2*float64(i%7), 10_000*days/30)
-	}
+	alikeSites(&b, sites, 5, 1000, localJobs(10_000*days/30))
 	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e9\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n"+
 		"minimize = \"time\"\nmax_alternatives = 10\nbatch_size = 100000\nmax_asked = 400\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 100*sites*days/30)
 	return b.String()
@@ -35,17 +29,9 @@ func BenchmarkSimulate_TenThousandSites(b *testing.B) {
 			if testing.Short() {
 				b.Skip("a day of 10,000 sites takes a minute")
 			}
-			sc, err := configs.ParseScenario("ten-thousand.toml", []byte(tenThousand(sites, days)))
-			if err != nil {
-				b.Fatal(err)
-			}
+			sc := parsed(b, "ten-thousand.toml", tenThousand(sites, days))
 			for b.Loop() {
-				w, err := newWorld(sc, 1, NewWorkloads(), Record{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				c := report.NewCollector(w.header(1), report.Options{})
-				w.sim.After(c.Hook)
+				w, c := collected(b, sc)
 				for day := range days {
 					w.sim.Run(bourse.Time(day+1) * bourse.Time(bourse.Day))
 					b.Logf("day %d: %.0f MB, %d steps", day+1, heap(), w.sim.Steps())

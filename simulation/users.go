@@ -7,9 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// users is the agent that submits a VO's jobs to its broker, each at its time, and does
-// with them what their users wish. The jobs are in order of submission; one alarm at a
-// time for that keeps the heap small.
+// users is the agent that submits a VO's jobs to its broker, each at its time, and carries
+// out the wishes of their users. The jobs are in order of submission. It sets one alarm for
+// the next submission at a time, which keeps the heap small.
 type users struct {
 	broker agents.ID
 	jobs   []bourse.Job
@@ -18,7 +18,7 @@ type users struct {
 	index  map[string]int // of the jobs with a wish that have had no window yet
 }
 
-// newUsers are users with their wishes, nil for none.
+// newUsers returns users with their wishes, nil for none.
 func newUsers(broker agents.ID, jobs []bourse.Job, wishes []wish) *users {
 	u := &users{broker: broker, jobs: jobs, wishes: wishes, index: map[string]int{}}
 	for i := range wishes {
@@ -40,7 +40,7 @@ func (u *users) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	switch m := m.(type) {
 	case agents.Started, due:
 	case agents.SubmitReply, agents.JobReply:
-		return // the broker's facts say what became of a job
+		return // the broker's facts tell the outcome of a job
 	case booked:
 		u.book(now, m, out)
 		return

@@ -8,16 +8,15 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// A wish is what the user of a job does with it once it has a window. All numbers of a
-// job are drawn whatever the shares are, so that a share that grows adds jobs and
-// changes none.
+// A wish is what the user of a job does with it once it has a window. All of a job's numbers
+// are drawn, whatever the shares are. So a larger share adds jobs and changes none.
 type wish struct {
 	cancels, modifies  bool
 	cancelAt, modifyAt configs.Thousandths // over the time from the booking to the start
 	length             configs.Thousandths // the new one, over the old one
 }
 
-// wishesOf draws what becomes of a workload's jobs, in their order; nil if nothing does.
+// wishesOf draws the wishes for a workload's jobs, in their order; nil if there are none.
 func wishesOf(w *configs.VOWorkload, jobs int, seed uint64) []wish {
 	if w == nil || w.Cancel == 0 && w.Modify == 0 {
 		return nil
@@ -33,7 +32,7 @@ func wishesOf(w *configs.VOWorkload, jobs int, seed uint64) []wish {
 	return list
 }
 
-// evenly draws a number of a range.
+// evenly draws a number from a range.
 func evenly(stream *rand.Rand, r configs.Range[configs.Thousandths]) configs.Thousandths {
 	return r.Lo + configs.Thousandths(stream.Int64N(int64(r.Hi-r.Lo)+1))
 }
@@ -45,13 +44,13 @@ func ahead(w *configs.VOWorkload, jobs []bourse.Job) {
 	}
 }
 
-// part is so much of a duration; a hundredfold of the longest fits.
+// part returns so many thousandths of a duration. A hundredfold of the longest fits.
 func part(d bourse.Duration, share configs.Thousandths) bourse.Duration {
 	return d * bourse.Duration(share) / bourse.Duration(configs.One)
 }
 
-// shorten makes the jobs of a workload really run for a drawn part of their lengths, as its
-// key says.
+// shorten makes the work of a workload's jobs really take a drawn part of their lengths, as
+// its key says.
 func shorten(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
 	if w.Run.Hi == 0 || w.Run.Lo == configs.One { // not read from a file, or all of it
 		return
@@ -67,13 +66,13 @@ func shorten(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
 	}
 }
 
-// booked tells the users that a job of theirs has a window.
+// booked tells the users that one of their jobs has a window.
 type booked struct {
 	job   string
 	start bourse.Time
 }
 
-// turnOf is the alarm of a user who wants to change something about a job.
+// turnOf is the alarm of a user who will change a job.
 type turnOf struct {
 	job     int // of the users' jobs
 	cancels bool
@@ -85,8 +84,8 @@ func (booked) Kind() string { return "Booked" }
 // Kind names the alarm.
 func (turnOf) Kind() string { return "TurnOf" }
 
-// notify has a broker's users hear of each window that is booked for a job: a hook of
-// the world's.
+// notify returns a hook of the world that tells a broker's users of each window that is
+// booked for a job.
 func (w *world) notify(broker, users agents.ID) {
 	open := map[bourse.TxID]booked{}
 	w.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
@@ -109,8 +108,8 @@ func (w *world) notify(broker, users agents.ID) {
 	})
 }
 
-// book sets the alarms for what the user of a job will want. A job that loses its window
-// and gets another one is not looked at again.
+// book sets the alarms for a user's wishes about a job. A job that loses its window and gets
+// another one is not looked at again.
 func (u *users) book(now bourse.Time, b booked, out *agents.Outbox) {
 	i, ok := u.index[b.job]
 	if !ok {

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,6 +43,14 @@ func TestWishes_TheBooksCloseWhateverUsersDo(t *testing.T) {
 		if n := strings.Count(files, `"replaces":`); n < 20 {
 			t.Errorf("%d moves were tried", n)
 		}
+		if n := committedMoves(files); n < 10 || n != b.Transactions.Moved {
+			t.Errorf("%d windows were moved, %d are counted", n, b.Transactions.Moved)
+		}
+		for _, want := range []string{"; their users gave up ", "; sites paid back "} {
+			if !strings.Contains(r.Summary.Finding, want) {
+				t.Errorf("the finding has no %q: %s", want, r.Summary.Finding)
+			}
+		}
 		var income, refunded bourse.Credits
 		for i := range r.Summary.Sites {
 			income, refunded = income+r.Summary.Sites[i].Income.Total, refunded+r.Summary.Sites[i].Refunded
@@ -53,6 +62,21 @@ func TestWishes_TheBooksCloseWhateverUsersDo(t *testing.T) {
 			t.Errorf("%d jobs are counted nowhere or twice: %+v", left, b.Jobs)
 		}
 	}
+}
+
+// committedMoves counts the transactions in a run's facts that move a window and commit.
+func committedMoves(facts string) (n int) {
+	tx := regexp.MustCompile(`"tx":\{[^}]*\}`)
+	moves := map[string]bool{}
+	for line := range strings.Lines(facts) {
+		switch id := tx.FindString(line); {
+		case strings.Contains(line, `"kind":"tx-begun"`):
+			moves[id] = strings.Contains(line, `"replaces":`)
+		case strings.Contains(line, `"kind":"tx-decided"`) && strings.Contains(line, `"commit":true`) && moves[id]:
+			n++
+		}
+	}
+	return n
 }
 
 // Who asks for nothing gets what there was before: the keys left out, or 0, change no

@@ -87,8 +87,8 @@ func TestSimulation_AWorkflowOfWideAndSingleJobs(t *testing.T) {
 	}
 }
 
-// Random workflows on sites of every kind keep all invariants; I18 is that nobody
-// runs before those that it comes after.
+// Random workflows on sites of every kind keep all invariants. I18 says that no job runs
+// before its predecessors.
 func TestSimulation_RandomWorkflowsKeepInvariants(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 12; seed++ {

@@ -37,12 +37,12 @@ type traceEntry struct {
 	err   error
 }
 
-// NewWorkloads returns one that has read nothing yet.
+// NewWorkloads returns a Workloads that has read nothing yet.
 func NewWorkloads() *Workloads {
 	return &Workloads{traces: map[traceKey]*traceEntry{}, ignored: map[string]string{}}
 }
 
-// Put uses a trace that was read elsewhere in place of its file.
+// Put makes a trace that was read elsewhere stand for its file.
 func (l *Workloads) Put(t *workload.Trace) {
 	e := &traceEntry{}
 	e.once.Do(func() { e.trace = t })
@@ -121,14 +121,14 @@ func (l *Workloads) Remarks() []string {
 	return lines
 }
 
-// remarksOf is what there is to say of traces, nothing of it twice: a table that is read
-// in several ways has one set of columns, and many files have the columns of the first.
+// remarksOf returns the remarks on traces, each of them once: a table that is read in
+// several ways has one set of columns, and many files have the same columns.
 func remarksOf(traces []*workload.Trace) (lines []string) {
-	first := map[string]string{} // the file of which a note was said
+	first := map[string]string{} // by note: the first file that has it
 	like := map[string][]string{}
 	for _, t := range traces {
 		for _, line := range t.Remarks() {
-			note := strings.TrimPrefix(line, t.Name+": ") // of a line of the file: all of it
+			note := strings.TrimPrefix(line, t.Name+": ") // a remark on a line of the file stays whole
 			said, again := first[note]
 			switch {
 			case !again:
@@ -149,7 +149,7 @@ func remarksOf(traces []*workload.Trace) (lines []string) {
 	return lines
 }
 
-// SeedOf is the seed of one owner's draws under a seed.
+// SeedOf returns the seed of one owner's draws under a run's seed.
 func SeedOf(seed uint64, owner string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, owner)
@@ -214,7 +214,7 @@ func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.Local
 	return workload.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
 }
 
-// shift puts the scenario's zero at the zero of the trace: workloads of several
+// shift moves the trace's zero to the scenario's zero, so that the workloads of several
 // partitions of one log stay in step.
 func shift(jobs []bourse.LocalJob, zero bourse.Time) {
 	for i := range jobs {
@@ -261,8 +261,8 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 	return loose(terms.Jobs(local))
 }
 
-// batch turns the jobs of a file into jobs in order of submit; those of one
-// instant keep the order of the file. What they would run is left out.
+// batch turns the jobs of a file into jobs in order of submit. Jobs of one instant keep the
+// order of the file. Their work is left out.
 func batch(list []configs.Job) []bourse.Job {
 	jobs := make([]bourse.Job, len(list))
 	for i := range list {

@@ -13,8 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 )
 
-// world is a scenario brought to life for one seed: its agents, and the virtual
-// time they live in.
+// world is a running scenario for one seed: its agents and their virtual time.
 type world struct {
 	scenario *configs.Scenario
 	sim      *sim.World
@@ -86,8 +85,8 @@ func (w *world) clusterConfig(s *configs.Site) cluster.Config {
 	return c
 }
 
-// longestHorizon is the farthest that any broker looks ahead: the span that the
-// sites' vo_share is a share of.
+// longestHorizon returns the farthest that any broker looks ahead: the span over which the
+// sites' vo_share is counted.
 func (w *world) longestHorizon() bourse.Duration {
 	longest := bourse.Duration(0)
 	for i := range w.scenario.Brokers {

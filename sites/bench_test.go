@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// restartFacts are those of a site that carries so many confirmed reservations.
+// restartFacts are the facts of a site with a number of confirmed reservations.
 func restartFacts(legs int) []bourse.LegMoved {
 	var list []bourse.LegMoved
 	for i := range legs {

@@ -44,8 +44,8 @@ func heapNow() uint64 {
 	return m.HeapAlloc
 }
 
-// What a refused leg is kept in, so that MaxKept of them and the image that the
-// journal begins anew with have room in the memory that the unit file gives.
+// A refused leg takes little memory, so that MaxKept of them, and the image with which the
+// journal begins anew, fit into the memory that the unit file allows.
 func TestSite_ARefusedLegIsKeptInLittle(t *testing.T) {
 	const legs, most = 20_000, 700 // bytes
 	site, each := refusedLegs(t, legs)

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whoever moves a leg, however often and wherever to, and then gives it up pays no
-// less than who gives it up at once.
+// Moving a leg, however often and wherever to, and then giving it up never costs less than
+// giving it up at once.
 func TestMove_IsNeverACheaperWayToCancel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

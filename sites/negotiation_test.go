@@ -131,7 +131,7 @@ func (h *haggle) act() {
 	}
 }
 
-// rest checks what holds whenever nobody speaks.
+// rest checks what holds while no message is under way.
 func (h *haggle) rest() {
 	t := h.t
 	if err := h.site.Ledger().Check(); err != nil {

@@ -66,8 +66,8 @@ func TestOffers_ShowWhatIsAdmissibleAndWhatIsClear(t *testing.T) {
 	}
 }
 
-// A reservation in the clear part costs its base and no more; where it delays a
-// waiting job that is added. The schedule of cancellation is part of the quote.
+// A reservation in the clear part costs its base only. Elsewhere the delay of waiting jobs
+// is added. The schedule of cancellation is part of the quote.
 func TestQuotes_AddTheHarmToThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	q := busySite(nil).heard(agents.QuoteRequest{Ref: 3, Legs: []bourse.Leg{
@@ -146,8 +146,8 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 	}
 }
 
-// A leg that finds its nodes taken is refused for what takes them and until when, not
-// for a limit that nobody has set.
+// A leg whose nodes are taken is refused with what takes them and until when, and not for
+// a limit that nobody has set.
 func TestLimits_NodesThatAreTakenAreNoShare(t *testing.T) {
 	t.Parallel()
 	s := busySite(func(c *Config) { c.Limits.MaxShare = 1000 }) // as a file without the key says
@@ -165,8 +165,8 @@ func TestLimits_NodesThatAreTakenAreNoShare(t *testing.T) {
 	}
 }
 
-// What legs hold already counts towards vo_share, until they let go; a move
-// counts net of the leg it replaces.
+// What legs hold counts towards vo_share until they let go. A move counts net of the leg
+// that it replaces.
 func TestVOShare_CountsWhatLegsHold(t *testing.T) {
 	t.Parallel()
 	s := busySite(func(c *Config) { c.VOShare = 50 })
@@ -243,9 +243,9 @@ func TestQuotes_AreByThePriceCurve(t *testing.T) {
 	}
 }
 
-// A leg that takes the place of another is not counted beside it, however the cluster
-// keeps the old one: a resource manager keeps a leg's nodes for a while before and after
-// it, and shows nodes that are alike as one reservation.
+// A leg that replaces another is not counted beside it, however the cluster keeps the old
+// one. A resource manager keeps a leg's nodes for a while before and after it, and shows
+// alike nodes as one reservation.
 func TestQuote_WhatALegReplacesDoesNotCountAgainstMaxShare(t *testing.T) {
 	t.Parallel()
 	const pad = 2 * bourse.Minute

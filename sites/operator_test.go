@@ -26,7 +26,7 @@ func TestMaintenance_LostNodesAreHadAgain(t *testing.T) {
 	}
 }
 
-// An operator's bounds are told, and what is at one changes nothing.
+// An operator is told when a bound is reached, and a command beyond it changes nothing.
 func TestOperator_IsToldOfBounds(t *testing.T) {
 	t.Parallel()
 	s := newStory(storyConfig(4), backfill.EASY, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// story is a site with its cluster and nobody else: what others say is put into
-// their mouths, and what is said to them is written down.
+// story is a site with its cluster and nobody else. The test sends what others would say,
+// and writes down what is said to them.
 type story struct {
 	cfg     Config
 	now     bourse.Time
@@ -102,7 +102,7 @@ func (s *story) put(to, from agents.ID, m agents.Message) {
 	s.soon = append(s.soon, delivery{to: to, from: from, m: m})
 }
 
-// say has somebody say something to the site, and waits for what comes of it.
+// say sends the site a message, and waits for what follows from it.
 func (s *story) say(from agents.ID, m agents.Message) {
 	s.put(theSite, from, m)
 	s.settle()

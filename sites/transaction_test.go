@@ -195,7 +195,7 @@ func (s *story) proofOf(a storyArgs, m *agents.Reassert) bourse.Proof {
 	return last
 }
 
-// odd is a message that nobody knows.
+// odd is a message of an unknown type.
 type odd struct{}
 
 func (odd) Kind() string { return "Odd" }

@@ -33,7 +33,7 @@ func (s *story) asks(broker string, seq uint64, l bourse.Leg) bourse.Reason {
 	return why
 }
 
-// The share of a VO is of all its brokers together, and of nobody else's.
+// A VO's share covers all its brokers together, and nobody else's.
 func TestVOShares_AreOfAllBrokersOfAVO(t *testing.T) {
 	t.Parallel()
 	cfg := storyConfig(4)

@@ -79,8 +79,8 @@ func TestWork_IsRecordedOnceAndKeptUntilItRuns(t *testing.T) {
 	}
 }
 
-// What came of work is repeated with Settled until it is noted, listed to a later life
-// of the broker, and known after a restart.
+// The result of work is repeated with Settled until it is acknowledged, listed to a later
+// life of the broker, and known after a restart.
 func TestWork_ItsResultIsTold(t *testing.T) {
 	t.Parallel()
 	s, _ := confirmedStory()

@@ -46,7 +46,7 @@ type admissionCell struct {
 	rule       estimates.Rule // what replaces the estimates of the trace
 }
 
-// admissionOutcome is what came of one draw under one setting.
+// admissionOutcome is the result of one draw under one setting.
 type admissionOutcome struct {
 	met      float64 // jobs completed within their deadlines, % of those submitted
 	slowdown float64 // their mean response time over runtime
@@ -57,7 +57,7 @@ type admissionOutcome struct {
 	blocks []admissionSums // by block of the workload
 }
 
-// admissionSums are what an outcome's means are made of.
+// admissionSums has the sums from which an outcome's means are computed.
 type admissionSums struct {
 	submitted, met, slowdown, late, response, longest float64
 }
@@ -87,7 +87,7 @@ func newAdmissionOutcome(blocks []admissionSums, weights []float64) (o admission
 	}
 }
 
-// admissionJob is a job as the trace tells it.
+// admissionJob is a job of the trace.
 type admissionJob struct {
 	submit   bourse.Time
 	run      bourse.Duration
@@ -102,7 +102,7 @@ type admissionJob struct {
 // uniform in [0, 1).
 type admissionDraw struct {
 	class  float64 // urgent if below their share
-	factor float64 // the place of its deadline factor in the distribution
+	factor float64 // the quantile of its deadline factor
 }
 
 // lastJobs returns the last 3000 jobs of a trace. Processors are those requested. A job

@@ -52,7 +52,7 @@ type admissionPlan struct {
 	rows     []Row
 }
 
-// of is one figure of a setting by draw.
+// of returns one figure of a setting by draw.
 func (p *admissionPlan) of(c admissionCell, figure func(*admissionOutcome) float64) []float64 {
 	if p.outcomes == nil {
 		if !slices.Contains(p.cells, c) {
@@ -75,7 +75,7 @@ func (p *admissionPlan) slowdown(c admissionCell) []float64 {
 	return p.of(c, func(o *admissionOutcome) float64 { return o.slowdown })
 }
 
-// gain is by how many points LibraRisk meets more deadlines than Libra.
+// gain returns how many points more deadlines LibraRisk meets than Libra.
 func (p *admissionPlan) gain(c admissionCell) []float64 {
 	return minus(p.met(c.under(admission.LibraRisk)), p.met(c.under(admission.Libra)))
 }
@@ -109,12 +109,12 @@ func above(e estimate) judgement { return exceeds(e, 0) }
 // below0 judges a claim that a value is below 0, by its negative.
 func below0(e estimate) judgement { e.mean = -e.mean; return exceeds(e, 0) }
 
-// equal judges what should be 0 but for so much.
+// equal judges a claim that a value is 0 but for a margin.
 func equal(margin float64) verdict {
 	return func(e estimate) judgement { return within(e, margin) }
 }
 
-// barely judges what should be above 0, but by 5 points at most.
+// barely judges a claim that a value is above 0, by 5 points at most.
 func barely(e estimate) judgement { return between(e, 0, 5) }
 
 // usual is the default setting: 20 % urgent, ratio 4, the trace's arrivals.
@@ -140,7 +140,7 @@ var controlWords = map[admission.Control]string{
 	admission.LibraRisk: "LibraRisk", admission.LibraRiskSigma: "LibraRisk by sigma",
 }
 
-// words is what a setting differs in from the usual one, without its control.
+// words says in what a setting, apart from its control, differs from the usual one.
 func (c *admissionCell) words() string {
 	list := []string{fmt.Sprintf("inaccuracy %d %%", c.inaccuracy)}
 	switch c.inaccuracy {

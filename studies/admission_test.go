@@ -114,7 +114,7 @@ func TestAdmission_SameSeedSameOutcomesAnotherSeedNot(t *testing.T) {
 	}
 }
 
-// Every row names one thing, once, and says what came of it.
+// Every row has a measure and setting of its own, and a verdict.
 func TestAdmission_RowsAreWhole(t *testing.T) {
 	t.Parallel()
 	p := &admissionPlan{}

@@ -73,7 +73,7 @@ func (m *market) serve(u *chooser) {
 	m.take(u, best)
 }
 
-// options tells of every way to run a job on a site.
+// options lists every way to run a job on a site.
 func (m *market) options(u *chooser, at int, tell func(option)) {
 	state := m.queues[at].State().Clone()
 	m.weigh(&state, func(v *chooser) int64 { return v.delay })

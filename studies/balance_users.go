@@ -79,7 +79,7 @@ const (
 
 var wayNames = [ways]string{"leave", "best effort", "the priority queue", "a reservation"}
 
-// marketOutcome is what came of a market.
+// marketOutcome is the result of a market.
 type marketOutcome struct {
 	welfare   float64 // values reached less delay costs, % of all values
 	inTime    float64 // % of the users whose job ended by its deadline
@@ -95,7 +95,7 @@ type marketOutcome struct {
 	liarsBack float64 // the same with refunds as quoted
 }
 
-// chooser is a user, a job and what becomes of it.
+// chooser is a user with a job and its outcome.
 type chooser struct {
 	bourse.LocalJob
 	home     int

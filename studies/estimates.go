@@ -54,8 +54,8 @@ const (
 	shortLog       = 8 * week
 )
 
-// estimateSums are what came of one block's jobs. By user, each job counts as much less as
-// its user has jobs in the log.
+// estimateSums has the results of one block's jobs. In figures by user, a job weighs one
+// over the number of its user's jobs in the log.
 type estimateSums struct{ jobs, wait, slowdown, accuracy, users, userWait float64 }
 
 // estimateFigures are the figures of a replay, each a sum over jobs by block.
@@ -77,7 +77,7 @@ const (
 	moreName      = ": more than by requests"
 )
 
-// priceFigures are what the delays that came say of prices.
+// priceFigures compare prices with the delays that reservations really caused.
 var priceFigures = []struct {
 	name string
 	of   func(*quoteOutcome) float64
@@ -87,13 +87,13 @@ var priceFigures = []struct {
 	{"reservations: correlation of price and net delay of all", func(o *quoteOutcome) float64 { return o.net }},
 }
 
-// estimatesStudy is what came of all replays.
+// estimatesStudy has the results of all replays.
 type estimatesStudy struct {
 	traces []EstimatesTrace
 	opt    EstimatesOptions
 	jobs   [][]bourse.LocalJob
 	cut    []*cutter
-	over   []string             // by trace: what its blocks are
+	over   []string             // by trace: what a block of it is
 	own    []map[int64]float64  // by trace: jobs of each user
 	sums   [][][][]estimateSums // by trace, policy, rule, block
 	fair   [][]estimateSums     // by trace, block: by fair share and requests
@@ -128,7 +128,7 @@ func Estimates(traces []EstimatesTrace, opt EstimatesOptions) ([]Row, error) {
 	return e.rows, nil
 }
 
-// policies are those that a log is replayed under.
+// policies are the policies under which a log is replayed.
 func (e *estimatesStudy) policies(t int) []backfill.Policy {
 	if e.traces[t].Long {
 		return estimatePolicies[:2]
@@ -136,7 +136,7 @@ func (e *estimatesStudy) policies(t int) []backfill.Policy {
 	return estimatePolicies
 }
 
-// add takes in a log.
+// add adds a log.
 func (e *estimatesStudy) add(t *EstimatesTrace) error {
 	jobs, _ := t.Trace.Jobs(workload.JobOptions{})
 	if len(jobs) < leastForecasts {
@@ -228,7 +228,7 @@ func (e *estimatesStudy) replay(t int, policy backfill.Policy, rule estimates.Ru
 	return sums, nil
 }
 
-// admit is the share of the last jobs of a log that LibraRisk ends in time.
+// admit returns the share of a log's last jobs that LibraRisk ends in time.
 func (e *estimatesStudy) admit(t, rule, run int, bare bool) float64 {
 	c := &admissionCell{control: admission.LibraRisk, inaccuracy: 100, delay: 100, ratio: 4, urgent: 20, spread: 250,
 		nodes: e.traces[t].Nodes, rule: estimateRules[rule], bare: bare}
@@ -269,7 +269,7 @@ func (e *estimatesStudy) price(t, rule, run int) (o quoteOutcome, err error) {
 	return judge(list), nil
 }
 
-// firstFrom is the place of the first job submitted at an instant or later.
+// firstFrom returns the place of the first job submitted at an instant or later.
 func firstFrom(jobs []bourse.LocalJob, at bourse.Time) int {
 	i, _ := slices.BinarySearchFunc(jobs, at, func(j bourse.LocalJob, at bourse.Time) int {
 		if j.Submit < at {

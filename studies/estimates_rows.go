@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
-// all makes the rows, of the workload as it is or as redrawn.
+// all makes the rows, for the workload as it is or as redrawn.
 func (e *estimatesStudy) all(r *redraw) (rows []Row) {
 	for t := range e.traces {
 		rows = append(rows, e.waits(t, r)...)
@@ -19,7 +19,7 @@ func (e *estimatesStudy) all(r *redraw) (rows []Row) {
 	return rows
 }
 
-// weighed is a figure of a replay by block, as often as each was drawn.
+// weighed returns a figure of a replay by block, times how often each block was drawn.
 func (e *estimatesStudy) weighed(t int, r *redraw, sums []estimateSums, of func(*estimateSums) float64) []float64 {
 	list := make([]float64, len(sums))
 	for i := range sums {

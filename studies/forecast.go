@@ -41,7 +41,7 @@ type ForecastOptions struct {
 	Done   func(done, total int) // called after each part, never at once
 }
 
-// forecastPolicies are those that a trace is replayed under.
+// forecastPolicies are the policies under which a trace is replayed.
 var forecastPolicies = []backfill.Policy{backfill.EASY, backfill.Conservative}
 
 // forecaster is a way to forecast.
@@ -57,7 +57,7 @@ const (
 
 var forecasterNames = [forecasters]string{"limits", "history", "history kept up to date", "runs known"}
 
-// margins are how near a forecast is to come.
+// margins are the distances within which the study counts forecasts.
 var margins = []struct {
 	name string
 	span bourse.Duration
@@ -69,7 +69,7 @@ const (
 	leastForecasts = 200    // jobs of a trace
 )
 
-// forecastPart is what came of one part, in shares of its submissions and hours.
+// forecastPart has the results of one part, in hours and as shares of its submissions.
 type forecastPart struct {
 	within [forecasters][marginCount]float64
 	off    [forecasters]float64 // mean distance of the forecast from the start
@@ -77,7 +77,7 @@ type forecastPart struct {
 	inside [forecasters]float64 // the start lies between the tenths of the draws
 }
 
-// forecastCell is a trace under a policy, with what came of it.
+// forecastCell is a trace under a policy, with its results.
 type forecastCell struct {
 	trace  *ForecastTrace
 	policy backfill.Policy
@@ -171,7 +171,8 @@ func (c *forecastCell) run(opt ForecastOptions, before, total int) error {
 	return nil
 }
 
-// replay is the trace under the policy; submitted sees the state at every submit.
+// replay replays the trace under the policy. submitted is called with the state at every
+// submit.
 func (c *forecastCell) replay(submitted func(int, *backfill.State)) (*simulation.Replay, error) {
 	return simulation.RunReplay(c.trace.Jobs, simulation.ReplayOptions{
 		Nodes: c.trace.Nodes, Policy: c.policy, Limit: forecastLimit, Submitted: submitted,
@@ -192,14 +193,15 @@ func (c *forecastCell) draw(waiting []int, opt ForecastOptions) [][]int {
 	return parts
 }
 
-// past is what histories are made of.
+// past has the jobs from which histories are made.
 type past struct {
 	outcomes []simulation.Outcome
 	byEnd    []int // places, from 0, of those that ran
 	first    *forecast.History
 }
 
-// newPast learns from the first half: what had ended by the second one's first submit.
+// newPast learns from the jobs of the first half that had ended by the first submit of the
+// second half.
 func newPast(r *simulation.Replay, half int) *past {
 	p := &past{outcomes: r.Outcomes}
 	for i := range r.Outcomes {
@@ -222,7 +224,7 @@ func (p *past) learn(h *forecast.History, from int, by bourse.Time) (*forecast.H
 	return h, from
 }
 
-// userName is a user of a trace; below 0 it is not known.
+// userName returns the name of a trace's user; numbers below 0 are unknown users.
 func userName(n int64) string {
 	if n < 0 {
 		return ""

@@ -41,8 +41,8 @@ func forecastRows(t *testing.T, trace ForecastTrace, seed uint64) map[string]Row
 	return list
 }
 
-// Where jobs of the second half run as those of the first did, and nobody overtakes,
-// history forecasts every start, and limits none that is far off.
+// If jobs of the second half run like those of the first, and nobody overtakes, history
+// forecasts every start, and limits forecast none that is far off.
 func TestForecast_IsExactWhereHistoryTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	rows := forecastRows(t, wholeMachine(600), 1)

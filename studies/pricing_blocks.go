@@ -25,7 +25,7 @@ func newPricingBlocks(by Blocks, jobs []bourse.LocalJob) *pricingBlocks {
 
 func (b *pricingBlocks) of(j *bourse.LocalJob) int { return b.cut.block(j.Submit, j.User) }
 
-// pricingSums are what the means of a run are made of, for one block.
+// pricingSums has the sums from which a run's means are computed, for one block.
 type pricingSums struct {
 	work, span       float64 // node-hours used and there
 	paid, free, less float64 // of reservations: SU, how many pay nothing, and less than rho 1
@@ -60,8 +60,8 @@ func (b *pricingSums) reserve(paid, rho float64, shown bool) {
 	}
 }
 
-// spans are empty sums for a run, with the node-hours that there are in each block: a week's,
-// the last until the last end; of users equal parts.
+// spans returns empty sums for a run, with the node-hours available in each block: those of
+// the week, the last one lasting until the last end, or equal parts for users.
 func (b *pricingBlocks) spans(r *simulation.Replay, makespan float64) []pricingSums {
 	list := make([]pricingSums, b.count)
 	hours := float64(r.Nodes) * makespan / 3600
@@ -80,7 +80,8 @@ func (b *pricingBlocks) spans(r *simulation.Replay, makespan float64) []pricingS
 	return list
 }
 
-// weighed is what would have come out of a run with its blocks as often as they were drawn.
+// weighed returns what the result of a run would have been with its blocks as often as they
+// were drawn.
 func (o *pricingOutcome) weighed(weights []float64) pricingOutcome {
 	var s pricingSums
 	for i, w := range weights {
@@ -112,7 +113,7 @@ func (o *pricingOutcome) weighed(weights []float64) pricingOutcome {
 	}
 }
 
-// resampled is what would have come out of the runs and blocks drawn.
+// resampled returns what the results of the drawn runs and blocks would have been.
 func (r *pricingResults) resampled(d *redraw) *pricingResults {
 	x := &pricingResults{outcomes: make(map[pricingKey][]pricingOutcome, len(r.outcomes)), quotes: make(map[pricingKey][]quoteOutcome, len(r.quotes))}
 	for k, list := range r.outcomes {

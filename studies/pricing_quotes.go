@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The price of a reservation is a forecast: planned starts with estimates for
-// runtimes and no further arrivals. What it really did shows in a second replay
-// in which it never comes; those that ask after it ask again.
+// The price of a reservation is a forecast: planned starts with estimates for runtimes and no
+// further arrivals. A second replay without the reservation shows what it really did. In that
+// replay, later reservations ask again.
 
-// measuredDelay is the forecast for one reservation and what came of it, in
+// measuredDelay is the forecast for one reservation and the delay that it really caused, in
 // hours x nodes, that is in SU.
 type measuredDelay struct {
 	quoted  float64 // f
@@ -67,7 +67,7 @@ func (r *pricingRun) measure(c *pricingCell, sample, part int) ([]measuredDelay,
 	return list, nil
 }
 
-// compareReplays holds the forecast for a reservation against two replays.
+// compareReplays compares the forecast for a reservation with two replays.
 func compareReplays(with, without *simulation.Replay, place int) measuredDelay {
 	m := measuredDelay{quoted: with.Outcomes[place].Additive.Hours()}
 	asked := with.Outcomes[place].Job.Submit

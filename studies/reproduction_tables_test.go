@@ -74,8 +74,8 @@ func shownRow(rows []writtenRow, how, measure, setting string) (string, error) {
 	return shown(found.Here, found.CI95) + " ± " + shown(found.CI95, found.CI95), nil
 }
 
-// The tables that show many rows at once have the figures of those rows, and no table of the
-// page is typed by hand.
+// The tables that combine rows have the figures of those rows, and no table of the page is
+// typed by hand.
 func TestReproductionTables_AreOfTheRows(t *testing.T) {
 	page, err := os.ReadFile(reproductionPage)
 	if err != nil {

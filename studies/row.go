@@ -42,7 +42,7 @@ type Claim struct {
 	words  string
 	number float64
 	known  bool
-	units  float64 // of ours that the paper's figure is the mean of; 0: not known
+	units  float64 // how many units like ours the paper's figure is the mean of; 0: not known
 }
 
 // Figure is a claim that is a number, in the paper's unit.
@@ -52,10 +52,10 @@ func Figure(v float64) Claim { return Claim{number: v, known: true} }
 // like ours, so that it has a sampling error of its own.
 func FigureOf(v, units float64) Claim { return Claim{number: v, known: true, units: units} }
 
-// Words is a claim that is none.
+// Words is a claim in words.
 func Words(s string) Claim { return Claim{words: s} }
 
-// Number is the figure claimed; ok is false where the claim is in words.
+// Number returns the figure claimed; ok is false if the claim is in words.
 func (c Claim) Number() (v float64, ok bool) { return c.number, c.known }
 
 // String returns the claim for display, "" if there is none.
@@ -77,8 +77,8 @@ func (c Claim) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// interval is the mean of independent values and the half-width of its 95 %
-// interval by Student's t; 0 for fewer than two values.
+// interval returns the mean of independent values and the half-width of its 95 % interval
+// by Student's t, 0 for fewer than two values.
 func interval(values []float64) (mean, half float64) {
 	if len(values) == 0 {
 		return 0, 0

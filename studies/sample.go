@@ -85,7 +85,7 @@ func each(values []float64, do func(float64) float64) []float64 {
 // difference of equal values.
 const smallest = 1e-9
 
-// tidy has such a figure be 0.
+// tidy replaces a figure smaller than that by 0.
 func tidy(v float64) float64 {
 	if math.Abs(v) < smallest {
 		return 0
@@ -93,5 +93,5 @@ func tidy(v float64) float64 {
 	return v
 }
 
-// tidied is the estimate without what floats leave of differences of equals.
+// tidied returns the estimate without the rounding errors of differences of equal values.
 func (e estimate) tidied() estimate { return estimate{tidy(e.mean), tidy(e.half), e.units} }

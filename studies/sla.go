@@ -44,7 +44,7 @@ type slaCell struct {
 	shift     int  // half of the owners may be shifted by this many hundredths; 0: none
 }
 
-// slaOutcome is what came of one interval under one setting.
+// slaOutcome is the result of one interval under one setting.
 type slaOutcome struct {
 	used     float64 // % of the node-time, measured over the interval
 	work     float64 // accepted, % of the node-time submitted
@@ -86,8 +86,8 @@ func slaIntervals(jobs []bourse.LocalJob) [][]bourse.LocalJob {
 	return list
 }
 
-// drawSLAs draws what the trace does not say of an interval's jobs, each purpose
-// from a stream of its own.
+// drawSLAs draws what the trace does not tell about an interval's jobs, each purpose from a
+// stream of its own.
 func drawSLAs(jobs []bourse.LocalJob, seed uint64, interval int) []slaJob {
 	stream := func(purpose string) *rand.Rand {
 		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "sla "+purpose), uint64(interval)))
@@ -119,8 +119,8 @@ func drawSLAs(jobs []bourse.LocalJob, seed uint64, interval int) []slaJob {
 // slaPhis are the lengths of the paper's flexible intervals, in hundredths.
 var slaPhis = []int{25, 50, 100}
 
-// at is the SLA of a job in a setting. A deadline of no runtimes from the submit
-// on cannot be met.
+// at returns the SLA of a job in a setting. A drawn deadline of 0 runtimes after the submit
+// cannot be met.
 func (d *slaJob) at(c *slaCell, id int64) sla.SLA {
 	te := d.size.Runtime
 	submit := bourse.Time(0).Add(d.submit * 100 / bourse.Duration(c.frequency))

@@ -122,8 +122,8 @@ func compareWindows(a, b *bourse.Window, by search.Weights) int {
 	return cmp.Or(cost, time)
 }
 
-// left is what the windows chosen by all but one job leave of the slots, by
-// start. Every slot is a node of its own.
+// left returns what the windows chosen for all jobs but one leave of the slots, by start.
+// Every slot is a node of its own.
 func (d *slotWorker) left(chosen []bourse.Window, but int) []bourse.Slot {
 	type span struct{ start, end bourse.Time }
 	taken := make([][]span, len(d.c.Nodes))

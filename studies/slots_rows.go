@@ -50,8 +50,8 @@ func (t *slotTable) figure(measure, setting string, paper float64, f slotFigure)
 	t.printed(measure, setting, paper, t.mean(f, cyclesCounted))
 }
 
-// apart is how far the mean of a figure over all cycles lies above that over the counted ones,
-// with the interval of a linear approximation.
+// apart returns how far the mean of a figure over all cycles lies above its mean over the
+// counted ones, with the interval of a linear approximation.
 func (t *slotTable) apart(all, counted slotFigure) sample {
 	return difference(t.mean(all, cyclesAll).values, t.mean(counted, cyclesCounted).values)
 }

@@ -13,10 +13,11 @@ var ValuesHeader = []string{"row", "over", "unit", "value", "numerator", "denomi
 // workload.
 const ResampleUnit = "resample"
 
-// WriteValues writes what the rows were computed of as CSV: for each row, by its number from 1
-// on, a line for each unit of its interval, and one for each resample of the workload. The mean of
-// a row's values is its figure, and Student's t over them its interval. Of a ratio of means the value is
-// the linear approximation, and its numerator and denominator stand beside it.
+// WriteValues writes as CSV the values from which the rows were computed. For each row, by
+// its number from 1, there is a line for each unit of its interval, and one for each resample
+// of the workload. The mean of a row's values is its figure, and Student's t over them gives
+// its interval. For a ratio of means the value is the linear approximation, with numerator
+// and denominator beside it.
 func WriteValues(w io.Writer, rows []Row) error {
 	c := csv.NewWriter(w)
 	_ = c.Write(ValuesHeader) // Error tells
@@ -57,5 +58,5 @@ func WriteRows(w io.Writer, rows []Row) error {
 	return c.Error()
 }
 
-// exactly is a number with all of its digits.
+// exactly returns a number with all of its digits.
 func exactly(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -25,7 +25,7 @@ import (
 
 var errRevoked = errors.New("certificate of bourse://vo1/user/ana refused: serial 5a1d is revoked")
 
-// An event stream ends, and says why, once its caller may listen no more, whether
+// An event stream ends, with the reason, once its caller may no longer listen, whether
 // there is much to tell or nothing.
 func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 	t.Parallel()
@@ -86,8 +86,8 @@ func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 	}
 }
 
-// Every request on a connection that is kept asks anew who is calling; the
-// connection of one who may call no more is closed.
+// Every request on a kept connection checks anew who is calling. The connection of a
+// caller who may no longer call is closed.
 func TestServer_ARevokedCallerIsRefusedOnAConnectionThatIsOpen(t *testing.T) {
 	t.Parallel()
 	var revoked atomic.Bool

@@ -63,8 +63,8 @@ func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T)
 
 type sums struct{ paid, back, since bourse.Credits }
 
-// agree holds what a job shows against its statement, and adds up what came back from a
-// line of it on.
+// agree compares what a job shows with its statement, and adds up the refunds from a line
+// on.
 func agree(t *testing.T, s *Server, id string, from int) (x sums) {
 	t.Helper()
 	lines := statementOf(t, s)

@@ -114,7 +114,7 @@ func TestEvents_OfAJobBeginWithItsState(t *testing.T) {
 	}
 }
 
-// A reader who does not read is let go; the feed and other readers go on.
+// A reader that does not read is disconnected. The feed and other readers go on.
 func TestEvents_AReaderWhoDoesNotReadIsLetGo(t *testing.T) {
 	t.Parallel()
 	h := world(t)
@@ -254,7 +254,7 @@ func TestWebhooks_TellInOrderSignedAndTryAgain(t *testing.T) {
 	eventually(t, func() bool { return testutil.ToFloat64(s.hooks.sent.WithLabelValues("delivered")) == 4 })
 }
 
-// Of the jobs of a user who is no member any more only the operator is told.
+// Only the operator is told about the jobs of a user who is no longer a member.
 func TestWebhooks_ABarredUsersAreNotTold(t *testing.T) {
 	t.Parallel()
 	h, r, own := world(t), newReceiver(t, ""), newReceiver(t, "")

@@ -147,7 +147,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 	}
 }
 
-// Whom no account is for is told the remedy, and nothing has been paid.
+// A user without an account is told the remedy, and nothing is paid.
 func TestHandover_ARefusedUserIsToldTheRemedy(t *testing.T) {
 	t.Parallel()
 	h, clusters := realWorld(t)

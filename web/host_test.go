@@ -45,7 +45,7 @@ type watch struct {
 	see func(bourse.Time, agents.Fact)
 }
 
-// portal is whoever asks: it hands a message on and keeps the first answer.
+// portal is an asker: it passes a message on and keeps the first answer.
 type portal struct {
 	answer agents.Message
 }

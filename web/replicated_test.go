@@ -15,7 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/live"
 )
 
-// who is whoever leads, as a test has it.
+// who says who leads, as a test decides.
 type who struct{ name, url string }
 
 // following serves the API of a process that holds a world's broker together with others.
@@ -72,8 +72,8 @@ func nowhere() *http.Client {
 	return &http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Who does not lead says who does, or that nobody is known to, and what watches processes is
-// answered by itself.
+// A process that does not lead says who does, or that no leader is known. Requests that
+// monitor the process itself are answered by it.
 func TestReplicated_SaysWhoLeads(t *testing.T) {
 	t.Parallel()
 	_, url, leads := following(t)
@@ -103,8 +103,7 @@ func TestReplicated_SaysWhoLeads(t *testing.T) {
 	}
 }
 
-// Operators are told what one knows that does not lead, where they ask for that; nobody
-// else is.
+// On request, operators are told what a process that does not lead knows. Others are not.
 func TestReplicated_SaysHowItStandsItself(t *testing.T) {
 	t.Parallel()
 	_, url, _ := following(t, func(o *Options) {

@@ -128,8 +128,8 @@ func TestSite_OperatorsDrainMaintainCloseAndOpen(t *testing.T) {
 	}
 }
 
-// What an operator writes is shown to those who are refused, and to other
-// operators: none of it does anything to their terminals.
+// An operator's words are shown to those who are refused, and to other operators. They
+// cannot affect their terminals.
 func TestSite_WishesWithCharactersThatCannotBeSeenAreRefused(t *testing.T) {
 	t.Parallel()
 	s := siteAPI(t, world(t))

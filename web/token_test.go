@@ -141,8 +141,9 @@ func TestTokens_OnlyTheIssuersForThisBrokerInTime(t *testing.T) {
 	}
 }
 
-// Nobody who is unknown is told more than that: 401, which asks for another token. Who is known and
-// shut out, as a user too who is an operator, or is in no group that is let in, is answered 403.
+// An unknown caller gets 401, which asks for another token, and learns nothing else. A
+// known caller who is shut out (also a user who is an operator, or one in none of the
+// admitted groups) gets 403.
 func TestTokens_UnknownIs401AndShutOutIs403(t *testing.T) {
 	t.Parallel()
 	f, now := newIssuer(t), time.Unix(1_800_000_000, 0)

@@ -2,8 +2,8 @@ package workload
 
 import "io"
 
-// ahead reads chunks in a goroutine of its own, so that inflating them overlaps
-// with parsing them. A handful of buffers goes round.
+// ahead reads chunks in a goroutine of its own, so that inflating overlaps with parsing.
+// It reuses a handful of buffers.
 type ahead struct {
 	full chan chunk
 	free chan []byte
@@ -44,8 +44,8 @@ func (a *ahead) run(r io.Reader) {
 	}
 }
 
-// fill reads until buf is full or r ends. Unlike io.ReadFull it keeps a
-// truncated stream (io.ErrUnexpectedEOF) apart from one that has ended.
+// fill reads until buf is full or r ends. Unlike io.ReadFull it distinguishes a truncated
+// stream (io.ErrUnexpectedEOF) from one that has ended.
 func fill(r io.Reader, buf []byte) chunk {
 	n := 0
 	for n < len(buf) {
@@ -68,7 +68,7 @@ func (a *ahead) next() ([]byte, error) {
 	return c.data, c.err
 }
 
-// stop ends the goroutine and waits for it: nothing reads on afterwards.
+// stop ends the goroutine and waits for it. Nothing is read afterwards.
 func (a *ahead) stop() {
 	close(a.quit)
 	for range a.full {

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// arrivals draws the submits of the Lublin model: a gap is a number of points,
-// seconds at the mean rate, that is paid off bucket by bucket at the bucket's
-// weight. Quiet hours pay little and stretch it.
+// arrivals draws the submit times of the Lublin model. A gap is a number of points, seconds
+// at the mean rate. Each half hour pays off points according to its weight, so quiet hours
+// stretch the gap.
 type arrivals struct {
 	gap     distuv.Gamma // ln of the gap
 	factor  float64      // on every gap
@@ -46,8 +46,8 @@ func (a *arrivals) next() float64 {
 
 // dayWeights are the rates of the 48 half hours from midnight on, with mean 1:
 // the gamma distribution of anum and bnum over the buckets 11 to 58, counted
-// from 1 and taken round the clock. The day so begins at 5 h, the quietest, and
-// is busiest at 13 h.
+// from 1 and taken round the clock. So the day begins at 5 h, the quietest hour,
+// and is busiest at 13 h.
 func dayWeights() (w [buckets]float64) {
 	g := distuv.Gamma{Alpha: anum, Beta: 1 / bnum}
 	sum := 0.0

@@ -28,7 +28,7 @@ type Feed struct {
 	read    atomic.Int64 // bytes of the file
 	size    int64
 
-	// Of the reading goroutine until batches is closed.
+	// These belong to the reading goroutine until batches is closed.
 	parser *parser
 	jobs   JobOptions
 	until  bourse.Time // no job submitted then or later is kept
@@ -91,7 +91,7 @@ func (f *Feed) Next() (j bourse.LocalJob, ok bool) {
 	return j, true
 }
 
-// Read returns how many bytes of the file have been read, and how many there are. It may be
+// Read returns how many bytes of the file have been read, and the file's size. It may be
 // called at any time.
 func (f *Feed) Read() (done, size int64) { return f.read.Load(), f.size }
 

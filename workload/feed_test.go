@@ -133,7 +133,7 @@ func TestFeed_RefusesWhatTheWholeTraceDoes(t *testing.T) {
 	}
 }
 
-// Whoever has enough of a feed closes it, wherever it stands.
+// A feed can be closed at any point.
 func TestFeed_ClosesInTheMiddle(t *testing.T) {
 	t.Parallel()
 	f, err := OpenFeed(write(t, "a.swf.gz", records(60_000)), Options{}, JobOptions{})

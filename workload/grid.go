@@ -27,12 +27,12 @@ const (
 	maxWords    = 1 << 20                  // different words of a column; a record with one more is bad
 )
 
-// gridNames are the columns as the archive names them.
+// gridNames are the archive's names of the columns.
 const gridNames = "JobID SubmitTime WaitTime RunTime NProcs AverageCPUTimeUsed UsedMemory ReqNProcs ReqTime ReqMemory Status " +
 	"UserID GroupID ExecutableID QueueID PartitionID OrigSiteID LastRunSiteID JobStructure JobStructureParams UsedNetwork " +
 	"UsedLocalDiskSpace UsedResources ReqPlatform ReqNetwork ReqLocalDiskSpace ReqResources VOID ProjectID"
 
-// nothing fills the columns that a record does not say.
+// nothing fills columns without a value.
 const nothing = "-1"
 
 // gridKeys are the header keys under which the words of a column are listed.
@@ -41,7 +41,7 @@ var gridKeys = [...]string{"User", "Group", "Executable", "Queue", "Partition"}
 // grid reads records of the Grid Workload Format.
 type grid struct {
 	words vocabulary
-	cells [][]byte // of the line in hand
+	cells [][]byte // of the current line
 }
 
 // vocabulary is the words of the columns that have words, in the order of gridKeys.
@@ -56,13 +56,13 @@ func (v *vocabulary) number(i int, word []byte) (Number, string) {
 	return Int(n), ""
 }
 
-// words are the different ones of a column, in order of appearance.
+// words are the distinct words of a column, in order of appearance.
 type words struct {
 	list  []string
 	index map[string]int64
 }
 
-// number is the place of a word, from 1; 0 if it is one too many.
+// number returns the place of a word, from 1; 0 if there are too many words.
 func (w *words) number(word []byte) int64 {
 	if n, ok := w.index[string(word)]; ok {
 		return n
@@ -134,7 +134,8 @@ func (g *grid) site(partition []byte) []byte {
 	return partition
 }
 
-// finish turns places into the numbers that the words are, or lists the words.
+// finish replaces places by the words if these are all numbers; otherwise it lists the
+// words in the header.
 func (v *vocabulary) finish(t *Trace) {
 	for i := range v {
 		w, f := &v[i], gridWords+i
@@ -153,9 +154,9 @@ func (v *vocabulary) finish(t *Trace) {
 	}
 }
 
-// WriteGrid writes a trace in the Grid Workload Format: numbers that the header
-// names as those names, columns that SWF lacks as they were read or as -1.
-// Preceding jobs and think times have no column and are left out.
+// WriteGrid writes a trace in the Grid Workload Format. Numbers that the header names are
+// written as those names, and columns that SWF lacks as they were read, or as -1. Preceding
+// jobs and think times have no column and are left out.
 func WriteGrid(w io.Writer, t *Trace) error {
 	b := bufio.NewWriterSize(w, chunkSize)
 	var names [len(gridKeys)]map[int64]string
@@ -204,8 +205,8 @@ func WriteGrid(w io.Writer, t *Trace) error {
 	return b.Flush()
 }
 
-// named reports whether a header key lists the words of a column, which the
-// format has in its records.
+// named reports whether a header key lists the words of a column. The format has those
+// words in its records.
 func named(key string) bool {
 	for _, k := range gridKeys {
 		if strings.EqualFold(k, key) {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Header is the comment lines of a trace, each as it stood with its semicolon
-// and without its line end. "; Key: value" lines can be asked for by key.
+// Header has the comment lines of a trace, each with its semicolon and without its line
+// end. The value of a line "; Key: value" can be read by its key.
 type Header struct {
 	Lines []string
 }
 
-// Get returns the value of the first line with that key ("Computer",
-// "UnixStartTime"), whatever its case; "" if there is none.
+// Get returns the value of the first line with that key ("Computer", "UnixStartTime"),
+// ignoring case; "" if there is none.
 func (h *Header) Get(key string) string {
 	for _, line := range h.Lines {
 		if k, v := keyValue(line); strings.EqualFold(k, key) {
@@ -22,8 +22,8 @@ func (h *Header) Get(key string) string {
 	return ""
 }
 
-// Int returns the whole number that the value of a key begins with
-// ("MaxProcs: 128 (two are down)" has 128), false if there is none.
+// Int returns the whole number at the beginning of a key's value (128 for "MaxProcs: 128
+// (two are down)"); false if there is none.
 func (h *Header) Int(key string) (int64, bool) {
 	word, _, _ := strings.Cut(h.Get(key), " ")
 	v, err := strconv.ParseInt(word, 10, 64)
@@ -47,8 +47,8 @@ type Name struct {
 	Name   string
 }
 
-// Names lists the lines "; Queue: 3 normal" of a key ("Queue", "Partition") in
-// the order of the header.
+// Names lists the numbered names of a key ("Queue", "Partition"), from lines such as
+// "; Queue: 3 normal", in the order of the header.
 func (h *Header) Names(key string) []Name {
 	var names []Name
 	for _, line := range h.Lines {
@@ -69,8 +69,8 @@ func (h *Header) Add(key, value string) {
 	h.Lines = append(h.Lines, "; "+key+": "+value)
 }
 
-// keyValue takes a header line apart. Continued lines ("; " and three spaces)
-// and free text have no key.
+// keyValue splits a header line into key and value. Continuation lines ("; " and three
+// spaces) and free text have no key.
 func keyValue(line string) (key, value string) {
 	text := strings.TrimPrefix(strings.TrimLeft(line, " \t"), ";")
 	k, v, ok := strings.Cut(text, ":")

@@ -5,14 +5,14 @@ import "github.com/bourse-grid/bourse"
 // JobOptions say which records become jobs, and how. The zero value takes all that ran and
 // kills them at their estimates.
 type JobOptions struct {
-	// Span keeps the records submitted less than that after the Zero of the
-	// trace; 0 keeps all.
+	// Span keeps only records submitted less than Span after the Zero of the trace; 0
+	// keeps all.
 	Span bourse.Duration
-	// KeepZero keeps jobs that never ran (run of 0 or less) with a run of zero,
-	// and an estimate of zero where they have none; otherwise they are dropped.
+	// KeepZero keeps jobs that never ran (run of 0 or less), with a run of zero and, if
+	// they have no estimate, an estimate of zero. Otherwise they are dropped.
 	KeepZero bool
-	// Extend lets a job run longer than its estimate; otherwise its run is cut
-	// there, as a site that kills overruns would.
+	// Extend lets a job run longer than its estimate. Otherwise its run is cut there, as on
+	// a site that kills overruns.
 	Extend bool
 }
 
@@ -21,21 +21,21 @@ type Tally struct {
 	Jobs         int // that were kept
 	Later        int // dropped: submitted after the span
 	NeverRan     int // dropped, or kept with a run of zero
-	NoProcessors int // dropped: neither allocated nor requested are known
+	NoProcessors int // dropped: neither allocated nor requested processors are known
 	NoEstimate   int // kept, with the run as estimate
 	Cut          int // kept: the run is cut at the estimate
 	Logged       Logged
 }
 
-// Logged is how the jobs that were kept fared on the machine of the log, those whose
-// record says how long they waited.
+// Logged is how the kept jobs fared on the machine of the log. It counts those whose record
+// says how long they waited.
 type Logged struct {
 	Jobs      int
 	wait      bourse.Duration // sums
 	slowdowns float64
 }
 
-// SlowdownBound keeps very short jobs from ruling a bounded slowdown.
+// SlowdownBound keeps very short jobs from dominating a bounded slowdown.
 const SlowdownBound = 10 * bourse.Second
 
 // add counts a record.
@@ -49,10 +49,10 @@ func (l *Logged) add(r *Record) {
 	l.slowdowns += max(1, (wait+run).Seconds()/max(run, SlowdownBound).Seconds())
 }
 
-// MeanWait is in seconds, 0 of no job.
+// MeanWait returns the mean wait in seconds, 0 without jobs.
 func (l *Logged) MeanWait() float64 { return l.wait.Seconds() / float64(max(l.Jobs, 1)) }
 
-// BoundedSlowdown is the mean over the jobs, 0 of none.
+// BoundedSlowdown returns the mean over the jobs, 0 without jobs.
 func (l *Logged) BoundedSlowdown() float64 { return l.slowdowns / float64(max(l.Jobs, 1)) }
 
 // Jobs turns the records into jobs, in order. Processors are those allocated, else those

@@ -21,7 +21,7 @@ func checkLoad(load float64) error {
 func Draw(n int, share float64, r *rand.Rand) []int {
 	want := int(math.Round(share * float64(n)))
 	if want < 0 || want > n {
-		panic(fmt.Sprintf("swf: a share of %v is outside 0..1", share))
+		panic(fmt.Sprintf("workload: a share of %v is outside 0..1", share))
 	}
 	chosen := make([]int, 0, want)
 	for i := range n {

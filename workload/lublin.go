@@ -13,23 +13,23 @@ import (
 )
 
 // Lublin is the workload model of Lublin and Feitelson (2003) with the
-// parameters for jobs of no type, as in the program they published. Its clock
-// begins at midnight; submits and runs are whole seconds.
+// parameters for jobs without a type, as in their published program. Its clock begins at
+// midnight; submit times and runs are whole seconds.
 //
 // The estimates are not in the model: run x U[1, 5], up to the next of 5, 15,
 // 30 minutes, 1, 2, 4, 6, 12, 18, 24, 36 and 48 hours.
 type Lublin struct {
 	Nodes int // of the machine, 1 to MaxModelNodes
-	// Load is the expected node-seconds over capacity: all gaps are multiplied
-	// by one factor, computed from the model's expectations (the mean gap; the
-	// mean of nodes x run over the distribution of nodes), not from a sample. So
-	// a finite draw scatters about it, and more jobs do not change the first
-	// ones. 0 keeps the model's own gaps.
+	// Load is the expected node-seconds over capacity. All gaps are multiplied by one
+	// factor, which is computed from the model's expectations (the mean gap, and the mean
+	// of nodes x run over the distribution of nodes) and not from a sample. So a finite
+	// draw scatters about it, and drawing more jobs does not change the first ones. 0 keeps
+	// the model's own gaps.
 	Load float64
 	Seed uint64
 }
 
-// MaxModelNodes bounds the machines that models draw for.
+// MaxModelNodes is the size of the largest machine that models draw for.
 const MaxModelNodes = 1 << 22
 
 // The parameters, with the letters of the published program.
@@ -93,7 +93,7 @@ func (m Lublin) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
 }
 
 // All draws the jobs one after another in order of submit, up to 10^10 seconds.
-// Jobs and Until are its beginnings.
+// Jobs and Until return its beginning.
 func (m Lublin) All() (iter.Seq[bourse.LocalJob], error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (m Lublin) all() iter.Seq[bourse.LocalJob] {
 	}
 }
 
-// Each hands out the jobs of All one by one, whenever it is asked.
+// Each returns a function that returns the jobs of All one by one.
 func (m Lublin) Each() (next func() (bourse.LocalJob, bool), err error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (m Lublin) check() error {
 	return checkLoad(m.Load)
 }
 
-// factor is what all gaps are multiplied by to meet the load.
+// factor returns what all gaps are multiplied by to meet the load.
 func (m Lublin) factor() float64 {
 	if m.Load == 0 {
 		return 1
@@ -178,15 +178,15 @@ func (m Lublin) factor() float64 {
 	return newSizes(m.Nodes).meanWork() / (float64(m.Nodes) * meanGap() * m.Load)
 }
 
-// meanGap is the model's own, in seconds.
+// meanGap returns the model's own mean gap, in seconds.
 func meanGap() float64 {
 	gap := distuv.Gamma{Alpha: aarr, Beta: 1 / barr}
 	return expBelow(gap, maxGap) / gap.CDF(maxGap)
 }
 
-// expBelow is the integral of e^x over the part of a gamma distribution below
-// limit: the density of another gamma, but for a factor, where its scale is
-// below 1.
+// expBelow returns the integral of e^x over the part of a gamma distribution below limit. If
+// the scale is below 1, the integrand is the density of another gamma distribution but for
+// a factor.
 func expBelow(g distuv.Gamma, limit float64) float64 {
 	scale := 1 / g.Beta
 	tilted := distuv.Gamma{Alpha: g.Alpha, Beta: g.Beta - 1}

@@ -131,7 +131,7 @@ func TestLublin_JobsAndUntilAreBeginningsOfOneSequence(t *testing.T) {
 	}
 }
 
-// Whoever cites a seed wants its jobs back from later versions too.
+// A cited seed must draw the same jobs in later versions too.
 func TestLublin_ASeedDrawsTheSameJobsForEver(t *testing.T) {
 	t.Parallel()
 	want := []bourse.LocalJob{

@@ -34,7 +34,7 @@ var tens = func() (t [19]int64) {
 // Int returns v as a Number; |v| must be below 10^17.
 func Int(v int64) Number {
 	if v <= -maxMantissa || v >= maxMantissa {
-		panic("swf: " + strconv.FormatInt(v, 10) + " has more than 17 digits")
+		panic("workload: " + strconv.FormatInt(v, 10) + " has more than 17 digits")
 	}
 	return Number(v << scaleBits)
 }

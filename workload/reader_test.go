@@ -276,8 +276,8 @@ func TestHeader_KeysAreFoundWhateverTheirCase(t *testing.T) {
 	}
 }
 
-// The mean is of the jobs that are kept and whose record says how long they waited: 10,
-// 20 and 0 s here. The run of the log counts, not what is left of it.
+// The mean covers the kept jobs whose record says how long they waited: 10, 20 and 0 s
+// here. It uses the run of the log, not the run after a cut.
 func TestJobs_WhatTheLogSaysOfWaits(t *testing.T) {
 	t.Parallel()
 	rec := func(wait, run, estimate string) string {

@@ -39,7 +39,7 @@ var fieldNames = [fields]string{
 // String names the field in words.
 func (f Field) String() string { return fieldNames[f] }
 
-// Record is one job as a trace tells it. Index it with a Field.
+// Record is one job of a trace. Index it with a Field.
 type Record [fields]Number
 
 // Submit is when the job entered the queue, in the trace's own clock.
@@ -60,8 +60,8 @@ func (r *Record) Processors() int {
 	return int(r[RequestedProcessors].Whole())
 }
 
-// NewRecord returns the record of a job as a model draws it: never waited,
-// completed, everything else unknown.
+// NewRecord returns the record of a job drawn from a model: it never waited, it completed,
+// and everything else is unknown.
 func NewRecord(j bourse.LocalJob) Record {
 	var r Record
 	for f := range r {
@@ -84,7 +84,7 @@ const (
 	maxProcessors = 1 << 30
 )
 
-// flaw says what makes a record useless, "" if nothing does.
+// flaw says what makes a record unusable, "" if it is usable.
 func (r *Record) flaw() string {
 	if r[SubmitTime].mantissa() < 0 {
 		return "submit time " + r[SubmitTime].String() + ": must be a time of 0 or later"

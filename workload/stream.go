@@ -21,9 +21,9 @@ type Stream struct {
 // perChunk is room for the ids of a chunk beside those of the others.
 const perChunk = 1 << 26
 
-// From hands out the jobs that are submitted at after or later, one by one, on
-// the clock on which the work's zero is begun. The ids of chunk n are its own
-// plus n times 2^26. It costs a chunk to begin, and each when its turn comes.
+// From returns the jobs submitted at after or later, one by one, on the clock on which the
+// work's zero is begun. The ids of chunk n are its own plus n times 2^26. The first call
+// reads one chunk, and later ones read each chunk when its turn comes.
 func (s Stream) From(begun, after bourse.Time) func() (bourse.LocalJob, bool) {
 	var jobs []bourse.LocalJob
 	var drawn int64 = s.slow(max(after.Sub(begun), 0)) / int64(s.Span)
@@ -54,7 +54,7 @@ func (s Stream) From(begun, after bourse.Time) func() (bourse.LocalJob, bool) {
 func (s Stream) chunk(n int64) []bourse.LocalJob {
 	jobs, err := s.Chunk(n)
 	if err != nil {
-		panic(fmt.Sprintf("swf: chunk %d of a workload: %v", n, err))
+		panic(fmt.Sprintf("workload: chunk %d of a workload: %v", n, err))
 	}
 	if n == 0 {
 		return jobs
@@ -68,17 +68,17 @@ func (s Stream) chunk(n int64) []bourse.LocalJob {
 	return moved
 }
 
-// fast is how long something takes that takes d in the chunks, rounded down.
+// fast converts a duration in the chunks to the stream's speed, rounded down.
 func (s Stream) fast(d bourse.Duration) bourse.Duration {
 	return d/bourse.Duration(s.Speed)*1000 + d%bourse.Duration(s.Speed)*1000/bourse.Duration(s.Speed)
 }
 
-// slow is the other way round, rounded down.
+// slow converts the other way round, rounded down.
 func (s Stream) slow(d bourse.Duration) int64 {
 	return int64(d)/1000*s.Speed + int64(d)%1000*s.Speed/1000
 }
 
-// shorter is fast for the length of a job: none becomes nothing.
+// shorter is fast for the length of a job, which must not become 0.
 func (s Stream) shorter(d bourse.Duration) bourse.Duration {
 	if d <= 0 {
 		return d

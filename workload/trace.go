@@ -13,7 +13,7 @@ type Trace struct {
 	Name      string // of the file, for messages
 	Header    Header
 	Records   []Record
-	Beyond    []string  // of a log in GWF: what each record says beyond the fields of SWF; else nil
+	Beyond    []string  // of a log in GWF: the columns of each record that SWF lacks; else nil
 	Bad       []BadLine // the first MaxBad of those left out
 	BadCount  int       // how many lines were left out
 	Backwards int       // how many records were earlier than the one before them
@@ -23,8 +23,8 @@ type Trace struct {
 	zero bourse.Time // kept here
 }
 
-// Zero is the least submit of the log, 0 if it has no record. A partition has
-// that of the whole log: sites made of one log keep its common clock.
+// Zero returns the earliest submit of the log, 0 if it has no record. A partition has the
+// Zero of the whole log, so that sites made from one log share its clock.
 func (t *Trace) Zero() bourse.Time {
 	if t.part || len(t.Records) == 0 {
 		return t.zero
@@ -39,7 +39,7 @@ func (t *Trace) Zero() bourse.Time {
 // MaxBad is how many bad lines a trace remembers; the others are only counted.
 const MaxBad = 20
 
-// BadLine is a line of a file that is no record.
+// BadLine is a line of a file that is not a valid record.
 type BadLine struct {
 	Line int // from 1
 	Why  string
@@ -48,9 +48,9 @@ type BadLine struct {
 // String shows the line's number and what is wrong.
 func (b BadLine) String() string { return fmt.Sprintf("%d: %s", b.Line, b.Why) }
 
-// Remarks says in lines for people what was mended: the first of the bad lines
-// by number, how many there were, how many records were put in order; and the notes
-// of a table. None for a log in SWF or GWF that strict reading takes.
+// Remarks says in lines for people what was repaired: the first bad lines by number, how
+// many there were, and how many records were put in order. The notes of a table follow. A
+// log in SWF or GWF that strict reading accepts has none.
 func (t *Trace) Remarks() []string {
 	lines := slices.Clone(t.Notes)
 	for _, bad := range t.Bad {
@@ -65,8 +65,8 @@ func (t *Trace) Remarks() []string {
 	return lines
 }
 
-// order sorts the records by submit; those of one submit keep their order. It
-// moves every record once, whatever the disorder.
+// order sorts the records by submit. Records with the same submit keep their order. Every
+// record is moved once, whatever the disorder.
 func (t *Trace) order() {
 	type key struct {
 		submit int64
@@ -98,15 +98,15 @@ func (t *Trace) order() {
 	}
 }
 
-// swapBeyond exchanges what two records say beyond the fields of SWF.
+// swapBeyond exchanges the columns of two records that SWF lacks.
 func (t *Trace) swapBeyond(i, j int) {
 	if t.Beyond != nil {
 		t.Beyond[i], t.Beyond[j] = t.Beyond[j], t.Beyond[i]
 	}
 }
 
-// Partition is the part of a trace that one partition ran: in a log of a grid,
-// one site.
+// Partition is the part of a trace that ran on one partition. In a log of a grid it is one
+// site.
 type Partition struct {
 	Number int64
 	Name   string // from the header, "" if it has none

@@ -11,8 +11,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Uniform is the plain model: submits uniform over a span, nodes uniform,
-// runs log-uniform, estimates as in Lublin. Submits and runs are whole seconds.
+// Uniform is the uniform model: submit times uniform over a span, nodes uniform, runs
+// log-uniform, estimates as in Lublin. Submit times and runs are whole seconds.
 type Uniform struct {
 	Nodes              int     // of the machine, 1 to MaxModelNodes
 	Load               float64 // expected node-seconds over capacity, for Jobs and Until
@@ -46,7 +46,7 @@ func (m Uniform) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
 	return m.Over(n, span)
 }
 
-// Count is how many jobs before span meet Load in expectation.
+// Count returns how many jobs before span meet Load in expectation.
 func (m Uniform) Count(span bourse.Duration) (int, error) {
 	m, err := m.filled()
 	if err == nil {
@@ -75,7 +75,7 @@ func (m Uniform) Over(n int, span bourse.Duration) ([]bourse.LocalJob, error) {
 	return jobs, nil
 }
 
-// Each hands out the jobs of Over one by one, whenever it is asked. Their submits are
+// Each returns a function that returns the jobs of Over one by one. Their submit times are
 // drawn at once, 8 bytes a job, since they must be in order.
 func (m Uniform) Each(n int, span bourse.Duration) (next func() (bourse.LocalJob, bool), err error) {
 	if m, err = m.filled(); err == nil {
@@ -106,7 +106,7 @@ func (m Uniform) Each(n int, span bourse.Duration) (next func() (bourse.LocalJob
 	}, nil
 }
 
-// filled checks the model and puts the defaults in.
+// filled checks the model and fills in the defaults.
 func (m Uniform) filled() (Uniform, error) {
 	if err := checkNodes(m.Nodes); err != nil {
 		return m, err
@@ -144,7 +144,7 @@ func drawSubmits(n int, span bourse.Duration, src rand.Source) []bourse.Time {
 }
 
 // inOrder returns a list of whole numbers from 0 up to a bound in order, in the memory of
-// the list or another's. A long one is dealt out by 11 bits after the other, which takes a
+// the list or another's. A long list is sorted by radix, 11 bits at a time, which takes a
 // fifth of the time of comparisons: the largest worlds draw 10^8.
 func inOrder(list []bourse.Time, below int64) []bourse.Time {
 	const bits, few = 11, 1000
@@ -178,7 +178,7 @@ func drawLength(low, high bourse.Duration, r *rand.Rand) bourse.Duration {
 	return min(max(bourse.Duration(math.Round(x))*bourse.Second, low), high)
 }
 
-// maxModelJobs bounds what one call draws: 4 GB of jobs are a mistake.
+// maxModelJobs is the most jobs that one call draws. More, 4 GB, would be a mistake.
 const maxModelJobs = 1 << 26
 
 func checkNodes(n int) error {
@@ -209,8 +209,8 @@ func checkLengths(low, high, most bourse.Duration) error {
 	return nil
 }
 
-// stream is the source of one purpose's draws under a seed: streams of two
-// purposes have nothing to do with each other.
+// stream returns the source of one purpose's draws under a seed. Streams of different
+// purposes are independent.
 func stream(seed uint64, purpose string) *rand.PCG {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))

@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Terms are what users of a VO ask for beside nodes and length. Every job draws
-// its own, uniformly between the two ends.
+// Terms are what users of a VO ask for beside nodes and length. Each job draws its own,
+// uniformly between the bounds.
 type Terms struct {
 	MinPerformance, MaxPerformance bourse.Performance // 0: 0.5 and 1
 	MeanPrice                      bourse.Price       // of the sites, per node-hour
@@ -20,12 +20,12 @@ type Terms struct {
 	Seed                           uint64
 }
 
-// VO is the uniform workload of a broker: submits uniform over the span, nodes
-// uniform, lengths log-uniform. Submits and lengths are whole seconds.
+// VO is the uniform workload of a broker: submit times uniform over the span, nodes
+// uniform, lengths log-uniform. Submit times and lengths are whole seconds.
 type VO struct {
 	Terms
 	Count                int
-	Until                bourse.Duration // all submits lie before
+	Until                bourse.Duration // all jobs are submitted before
 	MinNodes, MaxNodes   int             // 0: 1 and 16
 	MinLength, MaxLength bourse.Duration // at performance 1; 0: 10 min and 4 h
 }
@@ -54,10 +54,10 @@ func (v VO) Jobs() ([]bourse.Job, error) {
 	return v.Terms.Jobs(local)
 }
 
-// Jobs hands local jobs, of a trace or a model, to a VO: the estimate becomes
-// the length, the run what the job really takes at performance 1 (at least a
-// millisecond: 0 would mean the length). A job is named "job" and its ID, with
-// ".2" and so on where a trace repeats an ID; the budget is the default one.
+// Jobs turns local jobs, of a trace or a model, into jobs of a VO. The estimate becomes the
+// length, and the run becomes what the job really takes at performance 1 (at least a
+// millisecond, as 0 would mean the length). A job is named "job" and its ID, with ".2" and
+// so on if a trace repeats an ID. The budget is the default one.
 func (t Terms) Jobs(local []bourse.LocalJob) ([]bourse.Job, error) {
 	t, err := t.filled()
 	if err != nil {
@@ -93,7 +93,7 @@ func (t Terms) Jobs(local []bourse.LocalJob) ([]bourse.Job, error) {
 	return jobs, nil
 }
 
-// filled checks the terms and puts the defaults in.
+// filled checks the terms and fills in the defaults.
 func (t Terms) filled() (Terms, error) {
 	t.MinPerformance, t.MaxPerformance = cmp.Or(t.MinPerformance, bourse.Unit/2), cmp.Or(t.MaxPerformance, bourse.Unit)
 	t.PriceFrom, t.PriceTo = cmp.Or(t.PriceFrom, 1), cmp.Or(t.PriceTo, 2)

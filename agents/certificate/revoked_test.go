@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Who deletes the list readmits nobody: what it held stays in force, for a
-// process that runs and for those after it, and that is said. So does who cuts it
-// to nothing. Another list is taken, one of nobody too.
+// Deleting the list readmits nobody: its entries stay in force for the running process and
+// for later ones, and the store says so. The same holds for an emptied list. A different
+// list replaces it, even one that names nobody.
 func TestStore_ADeletedListReadmitsNobody(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, "atlas")

@@ -183,7 +183,7 @@ func TestClient_SpeaksOnlyToWhomItMeans(t *testing.T) {
 	}
 }
 
-// TLS tells who is refused by the other end no more than an alert.
+// TLS tells the refused end nothing but an alert.
 func TestExplain_SaysAtBothEndsWhoseCertificateIsRefused(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, "atlas")

@@ -113,8 +113,8 @@ func TestCodec_EveryFactComesBack(t *testing.T) {
 	}
 }
 
-// slow holds a decoded fact against encoding/json, which also refuses values
-// that nobody may enter.
+// slow compares a decoded fact with encoding/json, which also refuses values that nobody
+// may enter.
 func slow(t rapid.TB, payload []byte, got agents.Fact) {
 	var line struct {
 		At   bourse.Time
@@ -175,7 +175,7 @@ func TestCodec_RefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Maps, pointers and types with a JSON of their own may stand in images.
+// Images may contain maps, pointers and types with a JSON format of their own.
 func TestCodec_ReadsImagesOfAnyType(t *testing.T) {
 	t.Parallel()
 	n := 7

@@ -105,8 +105,7 @@ func TestFind_LeavesOlderSegmentsAlone(t *testing.T) {
 	}
 }
 
-// A journal that is written meanwhile may end within a record. Damage is told as
-// Read tells it.
+// A journal that is being written may end within a record. Damage is reported as by Read.
 func TestFind_StopsAtATornTailAndTellsDamage(t *testing.T) {
 	t.Parallel()
 	disk, _ := segmented(t)

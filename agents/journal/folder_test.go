@@ -205,7 +205,8 @@ func TestFolder_DamageIsNamedWithItsPath(t *testing.T) {
 	}
 }
 
-// What a file says of itself is read or refused, never more of it than there is.
+// What a file says about itself is accepted or refused, and never more than the file has
+// is read.
 func FuzzReadHeader(f *testing.F) {
 	disk := &Memory{}
 	j, _ := mustOpen(f, disk, withImage)

@@ -13,9 +13,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// A process that is killed at any moment has lost nothing that it acknowledged:
-// a child appends, syncs and says how far it has come, now and then beginning a
-// new segment, until it is killed; the next one goes on where it stopped.
+// A process killed at any moment loses nothing that it acknowledged. A child appends,
+// syncs and reports its progress, and sometimes begins a new segment, until it is killed.
+// The next child continues where it stopped.
 func TestJournal_KeepsWhatWasAcknowledgedWhenKilled(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv("BOURSE_TEST_JOURNAL"); path != "" {

@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,53 +131,6 @@ func (m *Mirror) begin(second Disk) (took uint64, differed int, err error) {
 	return took, to.differed, err
 }
 
-// agree compares the claims of both disks, and writes them at the first start.
-func (m *Mirror) agree(second Disk) error {
-	has, err := segments(m.main)
-	if err != nil {
-		return err
-	}
-	kept, err := segments(second)
-	if err != nil {
-		return err
-	}
-	theirs, err := readClaim(second)
-	switch {
-	case err != nil:
-		return err
-	case len(has) == 0 && len(kept) > 0:
-		return errors.New("it holds a journal, and there is none here: bring it back with bourse journal restore or, if that is not to be gone on with, use an empty mirror")
-	case theirs == "" && len(kept) > 0:
-		return errors.New("it holds a journal that is nobody's mirror, such as a copy; use an empty mirror")
-	case theirs != "" && m.claim == "":
-		return errors.New("it is the mirror of another journal; if this one was put in place by hand, bring it back with bourse journal restore, or use an empty mirror")
-	case theirs != "" && theirs != m.claim:
-		return ErrFenced
-	case theirs == m.claim && theirs != "":
-		return nil
-	}
-	if m.claim == "" {
-		m.claim = newClaim()
-		if err := writeClaim(m.main, m.claim); err != nil {
-			return err
-		}
-	}
-	return writeClaim(second, m.claim)
-}
-
-// ours returns an error unless the second disk is still this journal's.
-func (m *Mirror) ours(second Disk) error {
-	switch theirs, err := readClaim(second); {
-	case err != nil:
-		return err
-	case theirs == "":
-		return errors.New("what was there is gone")
-	case theirs != m.claim:
-		return ErrFenced
-	}
-	return nil
-}
-
 // State returns the state of the second disk.
 func (m *Mirror) State() MirrorState { return *m.state.Load() }
 
@@ -206,61 +158,6 @@ func (m *Mirror) turn(s MirrorState) {
 	if m.opt.Tell != nil {
 		m.opt.Tell(s)
 	}
-}
-
-// also repeats on the second disk what was done on the main one.
-func (m *Mirror) also(do func(Disk) error) error {
-	if m.link == nil {
-		return m.alone()
-	}
-	if err := m.link.post(do, nil, m.opt.Wait); err != nil {
-		return m.lost(err)
-	}
-	return nil
-}
-
-// both does something that waits for the hardware on both disks at the same time.
-func (m *Mirror) both(do func(Disk) error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.link == nil {
-		if err := do(m.main); err != nil {
-			return err
-		}
-		return m.alone()
-	}
-	done := make(chan error, 1)
-	err := m.link.post(func(second Disk) error {
-		if err := do(second); err != nil {
-			return err
-		}
-		if x, ok := second.(exclusive); ok && x.Exclusive() {
-			return nil
-		}
-		return m.ours(second)
-	}, done, m.opt.Wait)
-	if err := do(m.main); err != nil {
-		return err
-	}
-	if err == nil {
-		err = m.link.wait(done, m.opt.After(m.opt.Wait))
-	}
-	if err != nil {
-		return m.lost(err)
-	}
-	return nil
-}
-
-// exclusive is a disk that no other process can claim while it is open, whatever happens on
-// the network in between.
-type exclusive interface{ Exclusive() bool }
-
-// alone returns the result of an operation while the second disk is behind.
-func (m *Mirror) alone() error {
-	if err := m.State().Err; errors.Is(err, ErrFenced) {
-		return err
-	}
-	return nil
 }
 
 // lost goes on after a failure of the second disk: without it or, if it is required, once
@@ -374,55 +271,3 @@ func (m *Mirror) Close() error {
 		return errors.New("the mirror does not answer")
 	}
 }
-
-// Names lists the files of the main disk.
-func (m *Mirror) Names() ([]string, error) { return m.main.Names() }
-
-// Read reads from the main disk.
-func (m *Mirror) Read(name string) ([]byte, error) { return m.main.Read(name) }
-
-// Append writes at the end of a file on both disks.
-func (m *Mirror) Append(name string, data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.main.Append(name, data); err != nil {
-		return err
-	}
-	if m.link != nil {
-		data = slices.Clone(data) // the caller will reuse its slice
-	}
-	return m.also(func(d Disk) error { return d.Append(name, data) })
-}
-
-// Truncate cuts a file on both disks, durably.
-func (m *Mirror) Truncate(name string, size int64) error {
-	return m.both(func(d Disk) error { return d.Truncate(name, size) })
-}
-
-// Sync makes the content of a file durable on both.
-func (m *Mirror) Sync(name string) error {
-	return m.both(func(d Disk) error { return d.Sync(name) })
-}
-
-// Rename gives a file on both disks another name.
-func (m *Mirror) Rename(from, to string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.main.Rename(from, to); err != nil {
-		return err
-	}
-	return m.also(func(d Disk) error { return d.Rename(from, to) })
-}
-
-// Remove deletes a file on both disks.
-func (m *Mirror) Remove(name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.main.Remove(name); err != nil {
-		return err
-	}
-	return m.also(func(d Disk) error { return d.Remove(name) })
-}
-
-// SyncNames makes the names on both disks durable.
-func (m *Mirror) SyncNames() error { return m.both(Disk.SyncNames) }

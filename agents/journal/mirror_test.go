@@ -178,8 +178,8 @@ func TestMirror_AllThatWasAnsweredIsOnTheDiskThatIsLeft(t *testing.T) {
 	})
 }
 
-// A batch that only the mirror has, since the main disk was not synced before a crash,
-// is taken at the start: nobody was told of it, and both then say the same.
+// A batch that only the mirror has, because the main disk was not synced before a crash,
+// is copied at the start. Nobody was told of it, and afterwards both disks say the same.
 func TestMirror_AheadByABatchIsTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, torn := range []int{0, 7} {

@@ -32,8 +32,8 @@ func (l large) Part(i int) agents.Fact                                    { retu
 
 var withPieces = Options{Agent: "site:north", Codec: NewCodec(image{}, piece{}), Keep: bourse.Second}
 
-// inParts checks that an image in so many parts comes first, and returns what
-// comes after it.
+// inParts checks that the journal begins with an image in a number of parts, and returns
+// what follows.
 func inParts(t *testing.T, got []entry, parts int) []entry {
 	t.Helper()
 	for i := range parts {
@@ -95,8 +95,8 @@ func TestSnapshotOf_IsWrittenAndReadInParts(t *testing.T) {
 	}
 }
 
-// A snapshot of several writes may be broken off before each of them, and after
-// any byte of them that the disk has taken.
+// A snapshot of several writes may be interrupted before each of them, and after any byte
+// that the disk has taken.
 func TestSnapshotOf_MayBeBrokenOffAtEveryStep(t *testing.T) {
 	t.Parallel()
 	const parts = 12 // of 300 kB: three writes

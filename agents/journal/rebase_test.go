@@ -48,8 +48,8 @@ func readAll(t *testing.T, disk Disk) (facts []agents.Fact, at []bourse.Time) {
 
 func ignored(Record) error { return nil }
 
-// What is later than the instant is brought back to it, in every segment; what
-// the records say stays, and so do the files as they were, beside.
+// Records later than the instant are moved back to it, in every segment. Their contents
+// stay, and the original files are kept beside the new ones.
 func TestRebase_BringsLaterRecordsBack(t *testing.T) {
 	t.Parallel()
 	disk := ahead(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Alarms come out as a stable sort by instant has them, and none before its
-// instant or of those set later than the ring.
+// Alarms come in the order of a stable sort by instant, and none comes before its instant
+// or before an earlier turn of those set later.
 func TestAlarms_ComeOutSortedAndOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -36,9 +36,9 @@ func (p testNode) superseded() bool {
 	}
 }
 
-// Whoever has only the key of the gossip tells of a later life of a broker, where
-// nobody is, where somebody else is, or where the broker itself is: the broker
-// goes on, and what sites send goes to it.
+// Somebody with only the gossip key may announce a later life of a broker, at an address
+// where nobody is, where somebody else is, or where the broker itself is. The broker goes
+// on, and still receives what sites send.
 func TestNode_GossipAloneStopsNobodyAndDivertsNothing(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestNode_GossipAloneStopsNobodyAndDivertsNothing(t *testing.T) {
 	})
 }
 
-// Of two processes of one broker the earlier one hears of the later one as soon
-// as gossip has told of it and it has answered; sites send to the later one.
+// The earlier of two processes of one broker hears of the later one as soon as gossip has
+// announced that one and it has answered. Sites send to the later one.
 func TestNode_TheEarlierOfTwoBrokersIsSuperseded(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
@@ -94,9 +94,8 @@ func TestNode_TheEarlierOfTwoBrokersIsSuperseded(t *testing.T) {
 	})
 }
 
-// Who has the certificate of an agent says which life it is, to its peers and to
-// another process of its own name. Nobody is believed whose certificate is of
-// somebody else.
+// A process with an agent's certificate tells peers, and another process of its own name,
+// which life it is. A process with anybody else's certificate is not believed.
 func TestGuard_SaysWhichLifeItIs(t *testing.T) {
 	t.Parallel()
 	v := newTown(t)

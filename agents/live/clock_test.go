@@ -66,8 +66,8 @@ func TestClock_WaitIsByItsOwnTime(t *testing.T) {
 	})
 }
 
-// A life begins no earlier than what its journal knows: the host's time stands
-// still until the machine's has come there. A gap that is too large is refused.
+// A life does not begin before the last instant in its journal: the host's time stands
+// still until the machine's clock has reached it. A gap that is too large is refused.
 func TestClock_BeginsWhereTheJournalEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -65,9 +65,8 @@ func TestCompare_WhoMayBegin(t *testing.T) {
 	}
 }
 
-// Before Begin an agent is handed nothing, neither Started nor what is due, and
-// leaves its journal as it is; a clock that is set right meanwhile is taken at
-// once.
+// Before Begin an agent receives neither Started nor due alarms, and its journal does not
+// change. If the clock is set right during that time, the host notices at once.
 func TestHost_NothingHappensBeforeBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,8 +135,8 @@ func beginning(t *testing.T, memory *memoryNetwork, name agents.ID, disk journal
 	return h, n, begun
 }
 
-// A site that starts two hours ahead of its broker waits and says so, is asked
-// for nothing meanwhile, and begins by itself once its clock is set right.
+// A site that starts two hours ahead of its broker waits and says so. Until its clock is
+// set right nobody asks it anything; then it begins by itself.
 func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 	t.Parallel()
 	memory, disk := newMemory(), &journal.Memory{}

@@ -14,10 +14,10 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// A process that dies in any operation of its disk loses nothing that it has
-// acknowledged, to whomever: an asker, a watcher, a viewer, a peer. What it
-// replays is the sum of a row of requests, each once, the acknowledged ones among
-// them, and no more requests than were made.
+// A process that dies in any operation of its disk loses nothing that it has acknowledged
+// to anybody: an asker, a watcher, a viewer or a peer. What it replays is the sum of a
+// sequence of requests, each counted once, that includes the acknowledged ones and no more
+// requests than were made.
 func TestCrash_NothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,7 +40,7 @@ func TestCrash_NothingAcknowledgedIsLost(t *testing.T) {
 	})
 }
 
-// witness is whoever was told something by any life.
+// witness records everything that any life has told anybody.
 type witness struct {
 	mu    sync.Mutex
 	asked int64 // requests made
@@ -49,7 +49,7 @@ type witness struct {
 	torn  bool // two were told different sums of one state
 }
 
-// told takes the word of a life that its sum is n after so many additions.
+// told records that a life has reported the sum n after a number of additions.
 func (w *witness) told(seq, n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

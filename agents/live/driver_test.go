@@ -69,8 +69,8 @@ func named(m agents.Message) string {
 	return m.Kind()
 }
 
-// asking is an agent that passes orders on to the driver, and keeps what it is told
-// by whom.
+// asking is an agent that passes orders on to the driver, and records the answers and
+// their senders.
 type asking struct {
 	purse
 	told []string
@@ -149,8 +149,8 @@ func TestDriver_CommandsInOrderAndLooksBeside(t *testing.T) {
 	})
 }
 
-// An asker of this process is answered too; nobody is who asks for what no driver
-// knows.
+// An asker in this process is answered too. A question about something that no driver
+// knows is not answered.
 func TestDriver_AnswersWhoeverAsksHere(t *testing.T) {
 	t.Parallel()
 	h, _ := driving(t, &hand{}, Options{})
@@ -191,8 +191,8 @@ func TestDriver_DropsTheNewestAtItsBound(t *testing.T) {
 	})
 }
 
-// A stop lets the call under way end, and begins none of those that wait; at the end
-// of its patience it cancels the call.
+// A stop lets the present call end and begins none of the waiting ones. When its patience
+// is over, it cancels the call.
 func TestDriver_StopWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, patient := range []bool{true, false} {

@@ -46,7 +46,7 @@ func TestCarrier_CallsAgainWhoListens(t *testing.T) {
 	}
 }
 
-// What takes a connection and lets go of it at once stands for somebody who is gone.
+// A peer that accepts a connection and closes it at once counts as gone.
 func TestListens(t *testing.T) {
 	t.Parallel()
 	for what, x := range map[string]struct {

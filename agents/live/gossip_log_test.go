@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Packets that nobody of the VO has sent are counted, each of them, and said
-// once a minute for a cause, whoever sends them.
+// Packets from outside the VO are all counted, and logged once a minute for each cause,
+// whoever sends them.
 func TestGossip_StrangersPacketsAreSaidOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -91,8 +91,8 @@ func TestGuard_RefusesANameWithASlashAtASiteOfSeveralVOs(t *testing.T) {
 	}
 }
 
-// A newer peer may send types that this build does not know, and kinds in an
-// envelope; what it says beside them is heard.
+// A newer peer may send types that this build does not know, and unknown kinds in an
+// envelope. What it sends beside them is heard.
 func TestGuard_LeavesOutWhatIsNewAndHearsTheRest(t *testing.T) {
 	t.Parallel()
 	g, p := guardAt(siteNorth, brokerOne)

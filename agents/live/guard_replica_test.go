@@ -93,8 +93,8 @@ func TestDirectory_TheReplicaOfTheLatestTermIsMeant(t *testing.T) {
 	}
 }
 
-// beforeIsMeant reports whether of two that believe to lead the one that was started later is
-// meant, and not the one of the later term.
+// beforeIsMeant reports whether, of two that believe that they lead, the one started later
+// is used, and not the one of the later term.
 func beforeIsMeant() bool {
 	d := newDirectory()
 	d.hear(Member{Agent: brokerOne, Address: "a:1", Life: 30, Term: 3, Oldest: 1, Version: 1}, true)

@@ -168,7 +168,7 @@ func (v *town) as(name string) grpc.BidiStreamingClient[remote.RemoteMessage, re
 	return v.stream(v.call(credentials.NewTLS(v.member(certificate.Broker, name).Client(certificate.Want{Role: certificate.Site, Name: "north"}))))
 }
 
-// told sends a message as a broker and returns what it is told at the end.
+// told sends a message as a broker and returns the final answer.
 func (v *town) told(broker string, m *remote.RemoteMessage) error {
 	v.Helper()
 	cc := v.call(credentials.NewTLS(v.member(certificate.Broker, broker).Client(certificate.Want{Role: certificate.Site, Name: "north"})))
@@ -176,7 +176,7 @@ func (v *town) told(broker string, m *remote.RemoteMessage) error {
 	return outcome(v.stream(cc), m)
 }
 
-// outcome sends a message and returns what the peer is told at the end.
+// outcome sends a message and returns the peer's final answer.
 func outcome(s grpc.BidiStreamingClient[remote.RemoteMessage, remote.RemoteMessage], m *remote.RemoteMessage) error {
 	if err := s.Send(m); err != nil {
 		return err
@@ -379,8 +379,8 @@ func largeMessages(v *town) {
 	eventually(v, patience, "a line in the log", func() bool { return v.log.has(`"cause":"too-large"`, "broker:mallory refused: ", "larger than max") })
 }
 
-// flood has one member send acknowledgements as fast as it can. It is slowed
-// down to the rate, and another's message comes through meanwhile.
+// flood has one member send acknowledgements as fast as it can. It is slowed down to the
+// rate, and another member's message still comes through.
 func flood(v *town) {
 	b := &remote.MessageBatch{Targets: []string{inbox}, TypeNames: []string{ackType}}
 	for range maxBatch {
@@ -623,7 +623,8 @@ func TestNewGuard_StandsForSitesAndBrokersOnly(t *testing.T) {
 	}
 }
 
-// A site has a guard in each VO. A broker of the same name in another one is nobody there.
+// A site has a guard for each VO. To the guard of another VO, a broker of the same name is
+// unknown.
 func TestNewGuard_OfOneVOKnowsNobodyOfAnother(t *testing.T) {
 	t.Parallel()
 	guards, brokers := map[string]*Guard{}, map[string]*certificate.Store{}

@@ -51,7 +51,8 @@ func (n *lately) count() int {
 	return len(n.sent)
 }
 
-// While the disk syncs, nobody knows: no asker, no watcher, no viewer, no peer.
+// Before the disk has synced nobody learns anything: no asker, no watcher, no viewer, no
+// peer.
 func TestHost_NobodyIsToldBeforeTheSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,8 +128,8 @@ func TestHost_OneSyncServesAllThatWaited(t *testing.T) {
 	})
 }
 
-// Facts for which nobody waits share the sync of what comes within Linger, and are
-// synced then if nothing does.
+// Facts for which nobody waits share the sync of whatever comes within Linger. If nothing
+// comes, they are synced then.
 func TestHost_FactsFromWhichNothingFollowsLinger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -211,8 +212,8 @@ func TestHost_NoFactNoSync(t *testing.T) {
 	stop(t, h)
 }
 
-// Whatever fails - a sync, a write, a fact that no journal knows, the agent - the
-// host says so, nothing of the batch leaves, and the agent does nothing more.
+// If anything fails (a sync, a write, a fact that no journal knows, the agent), the host
+// says so, nothing of the batch leaves, and the agent does nothing more.
 func TestHost_AFailureStopsRatherThanLies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -392,8 +393,8 @@ func TestDeliver_OnlyWhatTheAddresseeTakes(t *testing.T) {
 	}
 }
 
-// A question that is not answered ends with its context, and the answer that
-// comes too late goes to nobody.
+// A question without an answer ends with its context. An answer that comes too late is
+// dropped.
 func TestAsk_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -491,8 +492,8 @@ func TestStop_WaitsNoLongerThanTold(t *testing.T) {
 	})
 }
 
-// What is for nobody here goes to the network; what cannot leave is counted and,
-// where somebody waits for the word, said.
+// A message for nobody here goes to the network. What cannot leave is counted and, if
+// somebody waits for it, reported.
 func TestTell_GoesToTheNetworkWhatIsNotHere(t *testing.T) {
 	t.Parallel()
 	h, net := quiet(Options{}), &lately{}
@@ -512,7 +513,7 @@ func TestTell_GoesToTheNetworkWhatIsNotHere(t *testing.T) {
 	stop(t, h)
 }
 
-// A journal begins anew after so many facts, and nothing is lost by it.
+// A journal begins anew after a number of facts, and loses nothing.
 func TestHost_ImagesKeepJournalsShort(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}

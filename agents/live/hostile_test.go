@@ -326,7 +326,7 @@ func (v *villain) strike(now bourse.Time, site agents.ID, by string, out *agents
 	}
 }
 
-// hostileWorld is what came of a run.
+// hostileWorld is the outcome of a run.
 type hostileWorld struct {
 	atlas, worker *voBroker
 	borders       []*border

@@ -122,7 +122,7 @@ func (l *liar) resize(v reflect.Value) {
 	}
 }
 
-// No message of a peer, whatever it says, ends an agent, nor can what it has an
+// No message of a peer ends an agent, whatever it says, nor can anything that it makes the
 // agent record keep the next life from its journal.
 func TestDeliver_NoPeerEndsAnAgent(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestDeliver_NoPeerEndsAnAgent(t *testing.T) {
 	}
 }
 
-// lies is how many seeds of lies are told.
+// lies is the number of seeds of lies.
 const lies = uint64(16)
 
 // begin brings a broker and a site to life with the liar between them.

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A peer that is refused is tried every few seconds, for ever: the log says so
-// once a minute, and when, once.
+// A refused peer is tried every few seconds for ever. The log says so once a minute, and
+// only once each time.
 func TestLibraryLog_SaysTheSameOfAPeerOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

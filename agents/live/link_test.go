@@ -301,8 +301,8 @@ func TestLinks_WhatABrokenConnectionMayHaveLostIsAcknowledgedAgain(t *testing.T)
 	}
 }
 
-// An acknowledgement waits for something that goes the same way, but not for long, and
-// not where the sender can send no more without it.
+// An acknowledgement waits a short time for a message that goes the same way, but not if
+// the sender's window is full.
 func TestLinks_AcknowledgementsHaveCompany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -346,8 +346,8 @@ func TestLinks_AcknowledgementsHaveCompany(t *testing.T) {
 	})
 }
 
-// Who is heard before gossip tells of it is answered where it says that it is,
-// for a while.
+// A process that is heard before gossip has announced it is answered, for a while, at the
+// address that it gives itself.
 func TestLinks_ANewcomerIsAnsweredWhereItSaysItIs(t *testing.T) {
 	t.Parallel()
 	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
@@ -380,8 +380,8 @@ func TestLinks_WhoNamesManyAddressesIsFollowedToFew(t *testing.T) {
 	}
 }
 
-// Of two processes of one name each is answered what it has asked, wherever
-// gossip says that the name is; what nobody has asked goes there.
+// Each of two processes of one name receives the answers to its own questions, wherever
+// gossip says that the name is. Everything else goes where gossip says.
 func TestLinks_EachOfTwoProcessesIsAnsweredWhatItAsked(t *testing.T) {
 	t.Parallel()
 	d := newDirectory()
@@ -425,8 +425,8 @@ func TestLinks_EachOfTwoProcessesIsAnsweredWhatItAsked(t *testing.T) {
 	}
 }
 
-// Gossip loses a peer for a moment: who speaks meanwhile, in the session that it
-// had, is answered.
+// Gossip loses a peer for a moment. If the peer speaks during that time, in its old
+// session, it is answered.
 func TestLinks_WhoSpeaksIsAnsweredThoughGossipHasLostIt(t *testing.T) {
 	t.Parallel()
 	d := newDirectory()

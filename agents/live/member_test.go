@@ -133,7 +133,7 @@ func TestDirectory_AgreesWithAPlainList(t *testing.T) {
 	})
 }
 
-// best finds the life that is meant, the slow way.
+// best finds the right life, the slow way.
 func best(living map[string]Member, id agents.ID) (found Member, any bool) {
 	for _, m := range living {
 		better := m.Flags&Leaving < found.Flags&Leaving || m.Flags&Leaving == found.Flags&Leaving && m.Life > found.Life

@@ -148,7 +148,7 @@ func (t *memoryGossip) PacketCh() <-chan *memberlist.Packet { return t.packets }
 // StreamCh returns the streams opened to here.
 func (t *memoryGossip) StreamCh() <-chan net.Conn { return t.streams }
 
-// Shutdown takes the node off the network; nothing of it is heard any more.
+// Shutdown takes the node off the network. It sends nothing from then on.
 func (t *memoryGossip) Shutdown() error {
 	t.once.Do(func() {
 		t.net.mu.Lock()

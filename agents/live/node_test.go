@@ -185,7 +185,7 @@ func TestNode_SeedsNeedNotBeThereAtTheStart(t *testing.T) {
 	})
 }
 
-// A site that leaves says so: the broker need not wait until it is missed.
+// A site that leaves announces it, so the broker need not wait until the site is missed.
 func TestNode_LeavingIsAnnouncedBeforeTheHostStops(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
@@ -210,8 +210,8 @@ func (d *fakeHost) halted() (yes bool) {
 	return yes
 }
 
-// Whoever is killed says nothing: at ten sites the others find out within 1 s
-// with the fast profile and 10 s with LAN timings, and sends to it fail at once.
+// A killed process announces nothing. With ten sites the others find out within 1 s with
+// the fast profile and within 10 s with LAN timings, and sends to it then fail at once.
 func TestNode_AKilledSiteIsMissed(t *testing.T) {
 	t.Parallel()
 	for profile, bound := range map[string]time.Duration{"fast": time.Second, "lan": 10 * time.Second} {
@@ -233,8 +233,8 @@ func TestNode_AKilledSiteIsMissed(t *testing.T) {
 	}
 }
 
-// A restarted site is used at once, be it at the same or another address: its
-// earlier life need not have been missed.
+// A restarted site is used at once, at the same address or another, even if its earlier
+// life has not been missed yet.
 func TestNode_ARestartedSiteIsBackAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, elsewhere := range []bool{false, true} {
@@ -285,8 +285,8 @@ func TestNode_APartitionHeals(t *testing.T) {
 	})
 }
 
-// Of two living processes of one name the later is used, both say so, and when
-// it goes the other is used again.
+// Of two living processes of one name the later one is used, and both say so. When it
+// goes, the other one is used again.
 func TestNode_OfTwoProcessesOfOneNameTheLaterIsUsed(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {

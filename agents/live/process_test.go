@@ -247,9 +247,8 @@ func TestProcesses_AKilledSiteIsMissedAndComesBack(t *testing.T) {
 	}
 }
 
-// The end of a connection is not the end of those after it: a peer that is killed
-// while much is under way to it, and comes back at the same address, is connected
-// to a few times and answers.
+// A broken connection does not harm later ones: a peer that is killed while much is under
+// way to it, and comes back at the same address, gets a few connections and answers.
 func TestProcesses_ABrokenConnectionIsMadeAnewOnce(t *testing.T) {
 	t.Parallel()
 	broker, sites := processes(t, "lan", "north") // LAN timings: gossip does not miss it
@@ -269,8 +268,8 @@ func TestProcesses_ABrokenConnectionIsMadeAnewOnce(t *testing.T) {
 	}
 }
 
-// A stopped process costs itself only: what is sent to it waits, then is
-// dropped, while others answer; woken, it is there again.
+// A stopped process harms only itself: messages to it wait and are then dropped, while
+// other processes answer. Once woken, it takes part again.
 func TestProcesses_AStoppedSiteCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	broker, sites := processes(t, "lan", "north", "south") // LAN timings: gossip takes its time to miss it
@@ -312,8 +311,8 @@ func waiting(r childReport, id agents.ID) int {
 	return 0
 }
 
-// A message that nobody takes is dropped with a line before it is sent, and
-// those around it arrive.
+// A message too large to be accepted is dropped with a line in the log before it is sent.
+// Those before and after it arrive.
 func TestProcesses_A100MBMessageIsDroppedAndOthersArrive(t *testing.T) {
 	t.Parallel()
 	broker, _ := processes(t, "lan", "north")

@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
-// replicaOne is a purse that several processes hold, as far as a host sees of it.
+// replicaOne is a purse that several processes hold, as a host sees it.
 type replicaOne struct {
 	*purse
 	leads  bool
@@ -86,8 +86,8 @@ func becomes(t *testing.T, h *Host, m agents.Message) {
 	synctest.Wait()
 }
 
-// leftWaiting reports whether somebody who has asked or looked at a replica that stops to
-// lead is still waiting then.
+// leftWaiting reports whether an asker or a viewer of a replica is still waiting after the
+// replica has stopped leading.
 func leftWaiting(t *testing.T) (left bool) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := hostingReplica(t)
@@ -118,7 +118,7 @@ func leftWaiting(t *testing.T) (left bool) {
 	return left
 }
 
-// With a leadership the questions to it end, so that who has asked can ask who leads then.
+// Questions end with a leadership, so that their askers can ask the new leader.
 func TestReplicated_WhoWaitsIsToldThatItLeadsNoMore(t *testing.T) {
 	t.Parallel()
 	if leftWaiting(t) {

@@ -20,6 +20,7 @@ func (s *steady) run() {
 		case turn := <-s.turns:
 			turn()
 		case <-s.done:
+			s.drain()
 			return
 		}
 	}
@@ -27,10 +28,23 @@ func (s *steady) run() {
 
 // Schedule runs a turn soon; after stop, on a goroutine of its own.
 func (s *steady) Schedule(turn func()) {
+	s.turns <- turn
 	select {
-	case <-s.done:
-		go turn()
-	case s.turns <- turn:
+	case <-s.done: // run may have ended before the turn came
+		go s.drain()
+	default: // run will see the turn, or done and then drain
+	}
+}
+
+// drain runs the turns that are waiting.
+func (s *steady) drain() {
+	for {
+		select {
+		case turn := <-s.turns:
+			turn()
+		default:
+			return
+		}
 	}
 }
 

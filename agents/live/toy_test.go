@@ -205,7 +205,7 @@ func only(h *Host) AgentStats { return h.Stats().Agents[0] }
 
 var errDisk = errors.New("the disk has failed")
 
-// failing fails every operation of a kind.
+// failing fails every operation of one kind.
 func failing(op journal.Op) func(journal.Op, string) error {
 	return func(o journal.Op, _ string) error {
 		if o == op {

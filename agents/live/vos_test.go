@@ -185,8 +185,8 @@ func TestVOs_OneNameInTwoVOsIsTwoBrokers(t *testing.T) {
 	}
 }
 
-// What a VO has at a site stays when the site leaves it, and is there when it comes
-// back; meanwhile nobody of it is heard, and the other VO goes on.
+// A VO's legs at a site stay when the site lets the VO go, and are there when the VO comes
+// back. In between nobody of that VO is heard, and the other VO goes on.
 func TestVOs_AVOIsLetGoAndTakenInAgain(t *testing.T) {
 	t.Parallel()
 	s := shareSite(t, "atlas", "cms")
@@ -290,7 +290,7 @@ func TestVOs_JobsOfBothArePlaced(t *testing.T) {
 	})
 }
 
-// listener is an agent that notes from whom it is told what.
+// listener is an agent that records each message and its sender.
 type listener struct {
 	*purse
 	from []agents.ID
@@ -359,8 +359,8 @@ func TestVOs_AMessageWaitsForFewOfAnotherVO(t *testing.T) {
 	}
 }
 
-// A VO that floods a site fills its own part of the mailbox: another VO's message is
-// taken, and behind no more of the first one's than that.
+// A VO that floods a site fills only its own part of the mailbox. A message of another VO
+// is accepted, and waits for no more of the first VO's messages than fit into that part.
 func TestVOs_AFloodFillsItsOwnPartOfTheMailbox(t *testing.T) {
 	t.Parallel()
 	h := quiet(Options{Mailbox: 64})

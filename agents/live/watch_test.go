@@ -43,7 +43,7 @@ func TestWatch_SeesAllInOrder(t *testing.T) {
 	})
 }
 
-// A watcher that is too slow is told so and let go; the agent does not wait.
+// A watcher that is too slow is told so and disconnected. The agent does not wait for it.
 func TestWatch_OneTooSlowIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWatch_OneTooSlowIsTold(t *testing.T) {
 	})
 }
 
-// Nobody there: the watcher is told so.
+// A watcher of an unknown agent is told that there is none.
 func TestWatch_OfNobodyEnds(t *testing.T) {
 	t.Parallel()
 	h := quiet(Options{})

@@ -199,8 +199,9 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// The host goes away and comes back: the site goes on alone meanwhile, and is mirrored
-// again then. A claim takes its own folder over from a connection that is not heard.
+// The host goes away and comes back. The site goes on alone in between, and is mirrored
+// again afterwards. A claim takes its folder over from a connection that has fallen
+// silent.
 func TestKeeper_ComesBackAndIsBroughtUp(t *testing.T) {
 	t.Parallel()
 	kept, local := t.TempDir(), t.TempDir()
@@ -252,8 +253,8 @@ func TestKeeper_ComesBackAndIsBroughtUp(t *testing.T) {
 	}
 }
 
-// Nobody leaves the folder of its own certificate, and who has none that may be mirrored
-// does not get in.
+// A caller reaches only the folder of its own certificate, and a certificate of a role
+// that may not be mirrored is refused.
 func TestKeeper_ACallerReachesItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	v, kept := newVO(t), t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// An agent that has run alone goes on as a group: nothing of its past is lost, whoever
-// leads, and nobody leads who does not have it, though the one that brings it begins late.
+// An agent that ran alone continues as a group. Nothing of its past is lost, whoever
+// leads, and nobody leads without it, even if the member that brings it begins late.
 func TestReplica_AGroupTakesOverThePastOfAnAgentAlone(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 5; seed++ {

@@ -42,7 +42,7 @@ func confirmsAlone() bool {
 	return len(h.others()) > 0
 }
 
-// tellsEarly reports whether watchers are told of facts that no majority has.
+// tellsEarly reports whether watchers see facts before a majority has them.
 func tellsEarly() bool {
 	h, told := elected(), 0
 	h.cfg.Committed = func(bourse.Time, agents.Fact) { told++ }

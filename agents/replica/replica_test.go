@@ -397,8 +397,8 @@ func TestReplica_AMemberIsReplaced(t *testing.T) {
 	}
 }
 
-// Who comes while the log has never been cut, or not since, is sent an image in which it is
-// a member: no other would be taken.
+// A member that joins while the log has never been cut, or not since the change, is sent
+// an image in which it is a member. It would accept no other.
 func TestReplica_AMemberJoinsAGroupWhoseLogWasNeverCut(t *testing.T) {
 	t.Parallel()
 	if r, g, parts := joins(t); r.Applied() < g.replica("replica:1").Applied()-5 || parts > 20 {
@@ -435,7 +435,7 @@ func TestReplica_TwoMembersAreNotReplacedAtOnce(t *testing.T) {
 	}
 }
 
-// operator says its command whenever it is poked, to whoever leads, until it is done.
+// operator repeats its command to whoever leads until it is carried out.
 type operator struct {
 	to      []agents.ID
 	n       int
@@ -507,7 +507,8 @@ func TestReplica_FactsFromWhichNothingFollowsLinger(t *testing.T) {
 	}
 }
 
-// What lingers is seen by nobody and in no image, and is forgotten with the leadership.
+// Facts that linger are seen by nobody, are in no image, and are forgotten with the
+// leadership.
 func TestReplica_WhatLingersIsNotCommitted(t *testing.T) {
 	t.Parallel()
 	h := elected()

@@ -84,7 +84,7 @@ func TestReplica_AHandOverWaitsForNoSilence(t *testing.T) {
 	}
 }
 
-// Where nobody is there to take over, the leader leads on until it is gone.
+// If no other member can take over, the leader leads on until it is gone.
 func TestReplica_NobodyIsHandedOverToWhoIsNotThere(t *testing.T) {
 	t.Parallel()
 	h := elected()

@@ -155,8 +155,8 @@ func (g *register) lasting() string {
 	return fmt.Sprintf("%d %v %v %d", g.value, g.changes, g.lives, g.rung)
 }
 
-// client writes and reads, one thing after the other, each said again until it is
-// answered, by whoever it believes leads. It does not forget.
+// client writes and reads, one request at a time, and repeats each to whoever it believes
+// leads until it is answered. It does not forget.
 type client struct {
 	id      agents.ID
 	members []agents.ID

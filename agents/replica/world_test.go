@@ -103,8 +103,8 @@ func TestReplica_NothingAnsweredIsLost(t *testing.T) {
 	})
 }
 
-// tortured runs a group under faults for half a minute, and some time without. In
-// every second world the first replica is slower than the others to see that nobody
+// tortured runs a group under faults for half a minute, and then some time without. In
+// every second world the first replica is slower than the others to notice that nobody
 // hears it.
 func tortured(t tester, seed uint64, faults []sim.Fault, rerun bool) *group {
 	g := newGroup(3, 3, sim.Options{Seed: seed, Snapshot: 100, Record: rerun, Faults: faults, Skew: 300}, func(c *Config) {

@@ -16,7 +16,7 @@ type subject int
 
 func (subject) Kind() string { return "TestDue" }
 
-// debtor owes what it is told to, and hands its alarms to its list in their order.
+// debtor owes what it is asked to owe, and passes its alarms to its list in their order.
 type debtor struct {
 	list   List[subject]
 	out    agents.Outbox
@@ -83,8 +83,8 @@ func due(from bourse.Time, s Schedule, until bourse.Time) (times []bourse.Time) 
 	return times
 }
 
-// Whatever is begun, begun anew and answered in between: a subject is said again
-// exactly when its last schedule says so, until it is answered or given up.
+// Whatever is begun, begun anew and answered in between, a subject is repeated exactly at
+// the times of its last schedule, until it is answered or given up.
 func TestList_SaysAgainByTheScheduleUntilAnswered(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -51,9 +51,9 @@ func fill(m protoreflect.Message) (legs int) {
 	return legs
 }
 
-// What one VO calls a broker or a user must reach a site of several VOs under no other
-// name, whatever the message and the place in it: all names that a decoded message has
-// are looked at, by their Go fields.
+// What one VO calls a broker or a user must reach a site of several VOs under its full
+// name, in every message and at every place. The test looks at all names of a decoded
+// message, by its Go fields.
 func TestRename_ChangesEveryNameOfABrokerOrUserInEveryKind(t *testing.T) {
 	t.Parallel()
 	names := 0

@@ -4,8 +4,8 @@
 // 	protoc        v3.21.12
 // source: link.proto
 
-// What goes between two processes: envelopes in numbered parcels, and how far
-// they have been taken. Package live explains the link.
+// The messages of a link between two processes: envelopes in numbered parcels, and
+// acknowledgements. Package live explains the link.
 
 package wire
 
@@ -24,14 +24,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Parcel is one envelope on its way between two processes.
+// Parcel carries one envelope between two processes.
 type Parcel struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
-	Session  uint64                 `protobuf:"fixed64,1,opt,name=session,proto3" json:"session,omitempty"` // of the sender's link, drawn at random when it was made
+	Session  uint64                 `protobuf:"fixed64,1,opt,name=session,proto3" json:"session,omitempty"` // the sender's link, drawn at random when the link was made
 	Seq      uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`          // 1, 2, ... within the session
 	Envelope *Envelope              `protobuf:"bytes,3,opt,name=envelope,proto3" json:"envelope,omitempty"`
-	// Where the sender takes messages, in the first parcel of a session: for
-	// acknowledgements and answers, until gossip tells.
+	// Where the sender receives messages, in the first parcel of a session: for
+	// acknowledgements and answers until gossip tells the address.
 	ReplyTo       string `protobuf:"bytes,4,opt,name=reply_to,json=replyTo,proto3" json:"reply_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -95,12 +95,11 @@ func (x *Parcel) GetReplyTo() string {
 	return ""
 }
 
-// ClockRequest asks a peer what time it has. A process asks before its agents
-// begin.
+// ClockRequest asks a peer for its time. A process asks before its agents begin.
 type ClockRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`                      // who asks
-	ReplyTo       string                 `protobuf:"bytes,2,opt,name=reply_to,json=replyTo,proto3" json:"reply_to,omitempty"` // where the asker takes the answer
+	ReplyTo       string                 `protobuf:"bytes,2,opt,name=reply_to,json=replyTo,proto3" json:"reply_to,omitempty"` // where the asker receives the answer
 	Nonce         uint64                 `protobuf:"fixed64,3,opt,name=nonce,proto3" json:"nonce,omitempty"`                  // drawn at random for each question
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -162,7 +161,7 @@ type ClockReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"` // who answers
 	Nonce         uint64                 `protobuf:"fixed64,2,opt,name=nonce,proto3" json:"nonce,omitempty"`
-	Now           int64                  `protobuf:"zigzag64,3,opt,name=now,proto3" json:"now,omitempty"` // what the host of its agents takes for the present instant, in Unix milliseconds
+	Now           int64                  `protobuf:"zigzag64,3,opt,name=now,proto3" json:"now,omitempty"` // the time of the host of its agents, in Unix milliseconds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -218,7 +217,7 @@ func (x *ClockReply) GetNow() int64 {
 	return 0
 }
 
-// Ack says that the receiver is done with all parcels of a session up to one.
+// Ack says that the receiver has handled all parcels of a session up to one.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       uint64                 `protobuf:"fixed64,1,opt,name=session,proto3" json:"session,omitempty"`

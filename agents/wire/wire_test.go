@@ -261,7 +261,7 @@ func arbitraryProfile(t *rapid.T) bourse.Profile {
 	return p
 }
 
-// An empty list comes back as nil: nobody may tell them apart.
+// An empty list comes back as nil, so no code may tell the two apart.
 func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ sent, want agents.Message }{

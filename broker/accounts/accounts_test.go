@@ -95,7 +95,7 @@ func TestAccounts_MoneyTakesTheSameWayBack(t *testing.T) {
 	}
 }
 
-// The treasury has paid in as much as it is told to have, more or less than New was.
+// The treasury has paid in as much as Begin is told, more or less than at New.
 func TestBegin_TheTreasuryHasPaidInSoMuch(t *testing.T) {
 	t.Parallel()
 	for _, in := range []bourse.Credits{150, 100, 40, 0} {

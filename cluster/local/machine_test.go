@@ -72,7 +72,7 @@ func somebody() string {
 	return a.Name
 }
 
-// machine is a driver under test, with a folder that is there as long as the test.
+// machine is a driver under test, with a folder that lasts as long as the test.
 type machine struct {
 	*testing.T
 	*Driver

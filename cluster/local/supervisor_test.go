@@ -156,8 +156,7 @@ func TestDriver_OutputIsReadPieceByPiece(t *testing.T) {
 	}
 }
 
-// What the job is to blame for has the status that a shell would have for it, and says
-// so in the output.
+// A job's own mistakes give the status that a shell would give, and a line in the output.
 func TestDriver_TheJobsOwnMistakes(t *testing.T) {
 	m := newMachine(t)
 	script := func(s string) func(*bourse.Work) { return func(w *bourse.Work) { w.Command, w.Script = nil, s } }

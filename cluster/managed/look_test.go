@@ -148,7 +148,8 @@ func TestRestart_AtAnyTime(t *testing.T) {
 	}
 }
 
-// Of a window that passed while nobody looked it is known what the manager still says.
+// Of a window that passed while nobody looked, the cluster knows what the manager still
+// shows.
 func TestRestart_AfterTheWindow(t *testing.T) {
 	t.Parallel()
 	for away, want := range map[bourse.Duration]bourse.LockState{5 * bourse.Minute: bourse.LockEnded, bourse.Hour: bourse.LockLost} {
@@ -197,7 +198,7 @@ func TestRestart_WhatIsNotOfferedAnyMoreIsLost(t *testing.T) {
 	}
 }
 
-// A leg that was released may be asked for again; what there was of it goes first.
+// A released leg may be asked for again; first its remains are removed.
 func TestHold_AgainAfterItsRelease(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
@@ -236,8 +237,8 @@ func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
 	return held, w.count(1, agents.Run)
 }
 
-// A site that has forgotten a leg has it released, and asks for it again. Its work, which
-// has begun, is not submitted a second time, whether or not its job is over.
+// A site that has forgotten a leg releases it and asks for it again. Its work has begun,
+// and is not submitted a second time, whether or not its job is over.
 func TestHold_AgainAfterItsWorkHasBegun(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {

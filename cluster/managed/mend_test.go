@@ -12,7 +12,7 @@ import (
 // What an administrator, a crash of the manager or a fault of a command does to a leg
 // that is confirmed, and what becomes of it.
 
-// lostFor checks that a leg was lost, by when, and that the reason says so.
+// lostFor checks that a leg was lost, by when, and for which reason.
 func (w *world) lostFor(t *testing.T, n uint64, word string) {
 	t.Helper()
 	if f := w.last(n); f.State != bourse.LockLost || !strings.Contains(f.Reason.Detail, word) {
@@ -74,7 +74,7 @@ func TestSubmit_NotDoneIsSubmittedAgainBeforeTheWindow(t *testing.T) {
 	w.over(t, 1)
 }
 
-// Once work may have run, nobody can tell whether what is not there has: it is not
+// Once work may have run, nobody can tell whether missing work has run. So it is not
 // submitted again.
 func TestSubmit_WhatMayHaveRunIsLostNotRepeated(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestSubmit_WhatMayHaveRunIsLostNotRepeated(t *testing.T) {
 	w.over(t, 1)
 }
 
-// A submission that the manager has denied, and of which nothing is there, was none.
+// A submission counts as not made if the manager has denied it and shows nothing of it.
 func TestSubmit_DeniedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
@@ -384,8 +384,8 @@ func TestBare_DeletedInItsWindowIsLost(t *testing.T) {
 	w.over(t, 1)
 }
 
-// Work that does not end by itself is told to at the window's end, and what does not
-// do so then is deleted once the padding is over.
+// Work that does not end by itself is asked to end when its window ends, and is deleted if
+// it is still there after the padding.
 func TestEnd_OfTheWindowEndsTheWork(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []bourse.Duration{bourse.Second, 30 * bourse.Second, bourse.Hour} {
@@ -431,9 +431,9 @@ func TestEnd_ThatIsDeniedIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Where the manager keeps no reservations nobody but us keeps windows apart: the work
-// of one is not submitted while that of the one before is on a node of it, and is lost
-// with that reason if it stays.
+// If the manager keeps no reservations, only the cluster keeps windows apart. The work of
+// a window is not submitted while the work before it is on one of its nodes; if that work
+// stays, the window is lost for that reason.
 func TestSubmit_NotOntoWorkOfAnEarlierWindow(t *testing.T) {
 	t.Parallel()
 	for stays, lost := range map[bourse.Duration]bool{20 * bourse.Second: false, bourse.Hour: true} {

@@ -8,8 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// What work has printed is asked of the driver by the name of its leg, and handed back
-// to whoever asked; an answer of another question, or a second one, is nobody's.
+// The driver is asked for the output of work by the name of its leg, and the output is
+// passed to the asker. An answer to another question, or a second answer, is dropped.
 func TestOutput_IsPassedThrough(t *testing.T) {
 	t.Parallel()
 	w := reserving()

@@ -48,7 +48,7 @@ func TestManaged_WorkRunsInItsWindow(t *testing.T) {
 	})
 }
 
-// fails has the first command of a kind fail as told.
+// fails makes the first command of a kind fail in a given way.
 func (w *world) fails(verb agents.CommandVerb, f fault) {
 	w.fault = func(c agents.Command) fault {
 		if c.Verb == verb && w.count(1, verb) <= 1 {
@@ -161,8 +161,8 @@ func TestHold_TakesNoLongerThanItsBound(t *testing.T) {
 	w.clean(t)
 }
 
-// A site that asks and dies does not know of that in its next life, and asks no more:
-// it would never give back what is locked for it a minute later.
+// A site that asks and then dies does not know about it in its next life, and does not ask
+// again. It would never release what is locked for it a minute later.
 func TestHold_WhatNobodyAsksForAnyMoreIsNotPlaced(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []bourse.Duration{16 * bourse.Second, 50 * bourse.Second, 90 * bourse.Second} {

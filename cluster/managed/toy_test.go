@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// toy is a resource manager in memory that does what it is told, and beside that what
-// a test has it do: it forgets, is late, denies, and its administrator has hands.
+// toy is a resource manager in memory that carries out commands, and misbehaves as a test
+// says: it forgets, is late, denies, and has a meddling administrator.
 type toy struct {
 	reserves     bool
 	now          bourse.Time
@@ -296,7 +296,7 @@ func (m *toy) lookBack(ago bourse.Duration) *bourse.Look {
 	return m.look()
 }
 
-// ours lists what is there of ours and not over.
+// ours lists our reservations and jobs that are not over.
 func (m *toy) ours() (list []string) {
 	for _, r := range m.reservations {
 		if strings.HasPrefix(r.Name, thePrefix) {

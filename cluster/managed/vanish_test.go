@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// vanishedWork is the result that is told of work that the manager has shown to run, and
-// knows nothing of any more.
+// vanishedWork is the result of work that the manager has shown to run and no longer
+// knows.
 func vanishedWork(t *testing.T) *bourse.WorkResult {
 	t.Helper()
 	w := submitted(t, 10*bourse.Minute)

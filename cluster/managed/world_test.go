@@ -158,8 +158,8 @@ func (w *world) lookAt(m agents.LookRequest) {
 	w.at(w.now.Add(200+w.old), life, func() { w.step(theDriver, agents.Looked{Ref: m.Ref, Look: look}) })
 }
 
-// command has the driver carry one out after those before it, whatever becomes of the
-// cluster meanwhile.
+// command makes the driver carry out a command after those before it, whatever happens to
+// the cluster in between.
 func (w *world) command(c agents.Command) {
 	w.given = append(w.given, c)
 	var f fault
@@ -266,7 +266,7 @@ func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHe
 	return h
 }
 
-// fates lists what facts say has become of a leg.
+// fates lists the outcomes of a leg by the facts.
 func (w *world) fates(n uint64) (list []bourse.LockState) {
 	for _, f := range w.told {
 		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {

@@ -24,8 +24,8 @@ type recorded struct {
 	fact agents.Fact
 }
 
-// alone is a cluster without its site: what that would say is put into its mouth,
-// and what it is told is written down.
+// alone is a cluster without its site. Tests send what the site would say, and record what
+// the site would hear.
 type alone struct {
 	cluster *cluster.Agent
 	nodes   *Backend

@@ -37,8 +37,8 @@ func TestCluster_SameMessageTwiceHasOneEffect(t *testing.T) {
 	}
 }
 
-// A move counts on the nodes of the leg that it replaces, and takes only what
-// it needs beside them; whatever becomes of that leg, it has its nodes.
+// A move may use the nodes of the leg that it replaces, and takes only what it needs
+// beside them. It keeps its nodes whatever happens to that leg.
 func TestCluster_MoveCountsOnTheNodesItReplaces(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestCluster_NodesFailInTheirOrder(t *testing.T) {
 	}
 }
 
-// Start and end of work are told until the site has heard them.
+// The start and end of work are repeated until the site has heard them.
 func TestCluster_EndIsToldUntilReleased(t *testing.T) {
 	t.Parallel()
 	s := newAlone(4)
@@ -151,8 +151,8 @@ func TestCluster_EndIsToldUntilReleased(t *testing.T) {
 	}
 }
 
-// A cluster that locks nodes for the far future and releases them again does not
-// keep every event of them until then.
+// A cluster that locks nodes for the far future and releases them again does not keep
+// every event of those locks until then.
 func TestCluster_ForgetsTheTurnsOfReleasedLocks(t *testing.T) {
 	t.Parallel()
 	now := bourse.Time(1_000_000)

@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lives are those of one durable cluster: its facts, its alarms, and what it has
-// said. A twin of it never dies.
+// lives are the lives of one durable cluster: its facts, its alarms, and what it has said.
+// It has a twin that never dies.
 type lives struct {
 	cfg     config
 	cluster *cluster.Agent
@@ -237,8 +237,8 @@ func verified(t *rapid.T, facts []recorded) {
 	}
 }
 
-// tornTail has a crash tear the last facts: of a step any of them may be
-// missing, from the last on. The next life must live with what there is.
+// tornTail makes a crash tear the last facts: any number of those of a step may be
+// missing, from the last one backwards. The next life must go on with the rest.
 func tornTail(t *rapid.T, l *lives, now bourse.Time) {
 	keep := rapid.IntRange(1, len(l.facts)).Draw(t, "facts")
 	torn := &lives{cfg: l.cfg, facts: slices.Clone(l.facts[:keep]), nonce: 99}
@@ -289,8 +289,8 @@ func drawClusterMessage(t *rapid.T, now bourse.Time) agents.Message {
 	return agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 4).Draw(t, "lost"), For: bourse.Duration(rapid.IntRange(1, 200_000).Draw(t, "for"))}
 }
 
-// The operator has taken nodes away between two lives: reservations come first,
-// what no longer fits is lost and its site is told.
+// The operator has removed nodes between two lives. Reservations come first; what no
+// longer fits is lost, and its site is told.
 func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
 	t.Parallel()
 	cfg := durableConfig(backfill.EASY, false, func(group int, begun, _ bourse.Time) func() (bourse.LocalJob, bool) {
@@ -325,9 +325,8 @@ func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
 	}
 }
 
-// Local users do not wait for a cluster that is away for hours: of what they
-// would have submitted only the last hour is taken in, and the clock of the
-// work goes on as if nothing had been.
+// Local users do not wait for a cluster that is away for hours. Of what they would have
+// submitted only the last hour is added, and the clock of the work goes on without a gap.
 func TestDurable_TakesInTheLastHourOnly(t *testing.T) {
 	t.Parallel()
 	work := func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {

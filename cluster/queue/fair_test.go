@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// One user's jobs fill the machine and the queue. A job of another, who comes later, goes
-// first; after many half-lives without a run nobody has had anything, and who came first
+// One user's jobs fill the machine and the queue. A later job of another user goes first.
+// After many half-lives without a run all past use is gone, and the job submitted first
 // goes first.
 func TestFair_WhoHasHadLeastComesFirst(t *testing.T) {
 	t.Parallel()
@@ -52,9 +52,8 @@ type ran struct {
 	start bourse.Time
 }
 
-// naiveFair is EASY by fair share as it is told in words: at each instant at which
-// something ends or arrives the use of each user is added up anew from all runs,
-// millisecond by millisecond.
+// naiveFair is EASY by fair share, literally: whenever a job ends or arrives, each user's
+// use is added up anew from all runs, millisecond by millisecond.
 func naiveFair(jobs []bourse.LocalJob, nodes int, step bourse.Time) map[int64]bourse.Time {
 	var waiting []bourse.LocalJob
 	var all []ran

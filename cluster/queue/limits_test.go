@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// One job of a user runs at a time: the second waits though there are nodes, and holds up
-// nobody, not even first come first served; it starts when the first ends.
+// A user may run one job at a time. The second waits although there are free nodes, and
+// holds up nobody, not even under first come first served. It starts when the first ends.
 func TestLimits_WhatIsBeyondARunningLimitWaitsAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, backfill.EASYShortest, backfill.Conservative} {
@@ -92,8 +92,8 @@ func (x *tally) Ended(j *bourse.LocalJob, _, _ bourse.Time, _ bool) {
 
 func (x *tally) Refused(*bourse.LocalJob, bourse.Reason) {}
 
-// Whatever comes, no user has more than the limits, everybody who enters runs, and under
-// first fit nobody waits who could start: an account of its own says who that is.
+// Whatever is submitted, no user exceeds the limits, every job that enters runs, and under
+// first fit no job waits that could start, by an account of the test's own.
 func TestLimits_HoldAtEveryInstantAndNobodyWaitsForNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,47 +10,6 @@ import (
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-// Named is one of a site's named queues for best-effort jobs.
-type Named struct {
-	Name      string
-	Priority  int   // higher first
-	Rate      int64 // thousandths of the base price that its jobs pay
-	DelayCost int64 // weight of a delay of its jobs in a reservation's price, in thousandths
-	Limits    JobLimits
-}
-
-// Limit is the most local jobs that may wait in a group if its options do not say.
-const Limit = 100_000
-
-// Options say how a group serves its local jobs.
-type Options struct {
-	Nodes  int
-	Policy backfill.Policy
-	Start  bourse.Time // when the queue opens; no job is submitted earlier
-	// Queues are the named queues, indexed by LocalJob.Queue; an index beyond them
-	// means the first. None: one queue of priority 0 and delay cost 1.
-	Queues []Named
-	// Extend lets a job outlive its estimate: its planned end is moved by the same
-	// estimate again, unless a reservation needs the nodes. If it cannot be moved, or
-	// without Extend, the job is killed.
-	Extend bool
-	// Limit is the most jobs that may wait; 0: the constant Limit. More are refused,
-	// since demand above capacity would make the queue grow without end.
-	Limit int
-	// Estimates says by which run times jobs are planned. In any case they may run for
-	// their own estimates.
-	Estimates estimates.Rule
-	// HalfLife is the time after which only half of a user's past use counts, if the
-	// policy is fair; 0: fairshare.HalfLife.
-	HalfLife bourse.Duration
-	// Limits are for all local jobs together; each queue has its own too. The price of
-	// a reservation ignores them: it plans the queue as if there were none.
-	Limits JobLimits
-	// Promises, if not nil, replace the queue: every local job has a slot. Policy,
-	// Queues and Extend are then ignored.
-	Promises *PromiseOptions
-}
-
 // Watcher is told what happens to local jobs. The pointers are only valid during the call,
 // from which the queue must not be changed.
 type Watcher interface {

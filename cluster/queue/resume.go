@@ -226,7 +226,7 @@ func (q *Queue) memory() (g bourse.GroupMemory) {
 		e := &q.jobs[x.ref]
 		g.Running = append(g.Running, bourse.RunningJob{Job: e.job, Start: e.start, End: e.plan})
 	}
-	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return int(a.Job.ID - b.Job.ID) })
+	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 	if q.predictor != nil {
 		g.Learned = q.predictor.Save()
 	}

@@ -125,9 +125,9 @@ func (l *lives) advance(to bourse.Time) {
 	}
 }
 
-// A cluster of deadlines that dies at any moment, beside a twin that never does:
-// the same work on the same nodes ends at the same instants, whatever of it was
-// done before; and what is kept is the same in the end, to the last bit.
+// A cluster of deadlines may die at any moment. Compared with a twin that never does, the
+// same work on the same nodes ends at the same instants, whatever had been done before,
+// and the final state is the same to the last bit.
 func TestDurableShared_LivesAsATwinThatNeverDies(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

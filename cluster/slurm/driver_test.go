@@ -190,7 +190,7 @@ func TestWrapper_OutputGoesWhereTheJobSays(t *testing.T) {
 	}
 }
 
-// The work is told to end and cleans up: its own status counts.
+// Work that is asked to end cleans up: its own exit status counts.
 func TestWrapper_WorkMayCleanUpWhenItIsEnded(t *testing.T) {
 	t.Parallel()
 	f, m, here := newWork(t)

@@ -18,9 +18,9 @@ const (
 	foreignJob = "theirs 8|eve|1800000100|RUNNING|(null)|None|n1\n" // with the number of ours
 )
 
-// endedJobs has the driver carry out a command to end a job that was seen as number 8,
-// and returns the names of the jobs that the controller is told to end. Once the driver
-// has listed its jobs it begins anew with others, if any are given.
+// endedJobs makes the driver carry out a command to end a job that was seen as number 8,
+// and returns the names of the jobs that the controller is told to end. After it has
+// listed its jobs the driver begins anew, with other jobs if any are given.
 func endedJobs(t *testing.T, verb agents.CommandVerb, jobs, then string) []string {
 	t.Helper()
 	dir := t.TempDir()

@@ -82,7 +82,7 @@ func TestReal_NobodyRunsAsRootOrAsNobodyKnown(t *testing.T) {
 	}
 }
 
-// Whoever has no rights is told which.
+// An account without rights is told which rights it lacks.
 func TestReal_ARightThatIsMissingIsNamed(t *testing.T) {
 	r := newReal(t, 1)
 	if r.other == "" {

@@ -79,7 +79,7 @@ func accountsOf(t *testing.T, f *federation) (a web.Accounts) {
 	return a
 }
 
-// How fast a budget goes is told to the hundredth of a credit; JSON has all of it.
+// The pace of a budget is shown to the hundredth of a credit; JSON has all digits.
 func TestAccounts_ThePaceIsRounded(t *testing.T) {
 	t.Parallel()
 	text := accountsTable(&web.Accounts{VO: "vo1", Money: &web.VO{Pace: &web.Pace{Words: "1.66667 of 1000000 credits used: a credit weighs 1"}}})

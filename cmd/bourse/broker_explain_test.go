@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/history/explain"
 )
 
-// Instants in an agent's words are shown as the times beside them are; the name of a
-// job that looks like one is not.
+// Instants in an agent's words are shown like the times beside them. A job's name that
+// looks like an instant is not changed.
 func TestExplain_ShowsInstantsInReasonsAsItShowsOthers(t *testing.T) {
 	t.Parallel()
 	at := bourse.Time(1_795_226_481_773)

@@ -125,8 +125,7 @@ func TestComplete_OffersWhatTheFederationHas(t *testing.T) {
 	}
 }
 
-// Where there is no federation, or none that answers, the shell is offered nothing, and
-// nobody waits for it.
+// If there is no federation, or none that answers, the shell is offered nothing at once.
 func TestComplete_IsSilentWhereNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	deaf, err := net.Listen("tcp", "127.0.0.1:0")

@@ -105,6 +105,9 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if format(out) == "toml" {
+		if c.zone != time.UTC {
+			return fmt.Errorf("--zone: a scenario would read the times of %s as UTC; convert it to SWF first, with --zone, and make the scenario of that", in)
+		}
 		return c.scenario(in, out, stdout, stderr)
 	}
 	t, err := c.open(in, stderr)

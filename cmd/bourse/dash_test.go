@@ -19,8 +19,8 @@ import (
 	"github.com/bourse-grid/bourse/web/dash"
 )
 
-// Who has the link has a session, once, that asks the broker in the name of the context;
-// it ends with the command.
+// The holder of the link gets one session, which asks the broker in the name of the
+// context and ends with the command.
 func TestDash_PrintsALinkToASession(t *testing.T) {
 	t.Parallel()
 	broker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

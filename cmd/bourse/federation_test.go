@@ -90,7 +90,7 @@ func newFederation(t *testing.T) *federation {
 	return f
 }
 
-// run runs a command in the federation; DIR stands for its folder.
+// run runs a command in the federation. DIR is replaced by its folder.
 func (f *federation) run(args ...string) (out, messages string, err error) {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "DIR", f.dir)

@@ -270,6 +270,9 @@ func TestConvert_TakesADumpOfSacct(t *testing.T) {
 	if out, msg, code := workloadCommand("convert", in, "--split", dir); code != 0 || !strings.Contains(out, "year-2.swf: 1 records") {
 		t.Errorf("--split: exit %d, %s%s", code, out, msg)
 	}
+	if _, msg, code := workloadCommand("convert", in, in+".toml", "--zone", "Europe/Berlin"); code != 2 || !strings.Contains(msg, "convert it to SWF first") {
+		t.Errorf("a scenario that loses the zone: exit %d, %s", code, msg)
+	}
 	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Berlin"); code != 2 || !strings.Contains(msg, "unknown time zone") {
 		t.Errorf("exit %d, %s", code, msg)
 	}
@@ -317,7 +320,7 @@ func TestConvert_SplitsNothingByWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// The preset of the grid's log is what the command makes of the log.
+// The preset of the grid's log equals what the command makes from the log.
 func TestConvert_AGridsLogBecomesAScenario(t *testing.T) {
 	t.Parallel()
 	trace := filepath.Join("..", "..", "..", "shared", "traces", "LCG-2005-1.swf.gz")

@@ -14,9 +14,9 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// busyLook is a cluster of four nodes of one partition at 1,000,000 s: job 1 of ana
-// has held all of them for an hour, and may for another; jobs 2 and 3 wait, and 4 is
-// held. ENDED stands for jobs that have ended.
+// busyLook is a cluster of four nodes in one partition at 1,000,000 s. Job 1 of ana has
+// held all nodes for an hour, and may hold them for another; jobs 2 and 3 wait, and 4 is
+// held. ENDED is replaced by ended jobs.
 const busyLook = `{
   "at": 1000000, "source": "slurm 22.05.8",
   "nodes": [
@@ -34,8 +34,8 @@ const busyLook = `{
   "reservations": []
 }`
 
-// withEnded is the look with so many ended jobs of each user, that ran for a share of
-// an hour's limit in hundredths.
+// withEnded returns the look with a number of ended jobs of each user, which ran for a
+// share, in hundredths, of their limit of an hour.
 func withEnded(ana, ben, n int) string {
 	var list strings.Builder
 	for i := range n {
@@ -155,8 +155,8 @@ func forecastOf(t *testing.T, look string, flags ...string) forecastAnswered {
 	return a
 }
 
-// By limits a job of two nodes starts when job 2, which goes before it, has ended:
-// beside job 3. With a priority between theirs it goes before job 3, and first it
+// By limits, a job of two nodes starts beside job 3 once job 2, which goes before it, has
+// ended. With a priority between theirs it goes before job 3, and with the highest it
 // starts when job 1 ends.
 func TestForecast_ByLimitsIsThePlanOfTheQueue(t *testing.T) {
 	t.Parallel()
@@ -299,8 +299,8 @@ func TestQuote_OfALookNamesReservationsAndOutages(t *testing.T) {
 	}
 }
 
-// A live cluster is asked by its commands, and its own answer stands beside; that it
-// keeps no accounting is said.
+// The forecast asks a live cluster by its commands and shows the cluster's own answer too.
+// If the cluster keeps no accounting, it says so.
 func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

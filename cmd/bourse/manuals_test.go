@@ -45,8 +45,8 @@ func manuals(dir string, date time.Time) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Date: &date, Source: "Bourse", Manual: "Bourse"}, pages)
 }
 
-// asMarkdown has the plain text of a command and of those below it stand in the page
-// as it is written: the generator takes it for Markdown.
+// asMarkdown makes the page show the plain text of a command and of its subcommands as
+// written, since the generator reads it as Markdown.
 func asMarkdown(cmd *cobra.Command) {
 	cmd.Long = markdown(cmd.Long)
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = marks.Replace(f.Usage) })

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/bourse-grid/bourse"
@@ -75,3 +76,11 @@ func begun(text []byte) int {
 
 // visible escapes a text so that a terminal can show it safely.
 func visible(s string) string { return string(bourse.AppendVisible(nil, []byte(s))) }
+
+// plural is "1 thing", "2 things".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

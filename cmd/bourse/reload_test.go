@@ -103,9 +103,9 @@ func (u *sharedUp) reload(t *testing.T) web.Reloaded {
 	return r
 }
 
-// A VO is taken in by SIGHUP and let go by the command; what is wrong in the file, or
-// would lose work, changes nothing; legs of the one that was let go are kept, and the
-// other one goes on.
+// A VO is taken in by SIGHUP and let go by the command. A file that is wrong, or that
+// would lose work, changes nothing. The legs of a VO that was let go are kept, and the
+// other VO goes on.
 func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -188,8 +188,9 @@ func (u *sharedUp) unchanged(t *testing.T, text []byte) web.Reloaded {
 	return u.reload(t)
 }
 
-// The site's operators are nobody at a VO's broker, and the operators of a VO are nobody
-// at the site: every command of operators is refused, each way, before it says anything.
+// A site's operators have no rights at a VO's broker, and a VO's operators have none at
+// the site. Every operator's command is refused, in both directions, before it says
+// anything.
 func TestUp_OperatorsOfASiteAreNotThoseOfAVO(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

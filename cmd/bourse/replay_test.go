@@ -87,8 +87,8 @@ func TestReplay_JSONHasTheContractsKeys(t *testing.T) {
 	}
 }
 
-// What the log says of the same jobs stands beside what the replay gives, whether the
-// trace is read as it is replayed or whole; a trace that says nothing has no such lines.
+// The log's figures for the same jobs are shown beside those of the replay, whether the
+// trace is streamed or read whole. A trace without waits has no such lines.
 func TestReplay_WaitsOfTheLogStandBeside(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "log.swf")
@@ -146,7 +146,7 @@ func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 	}
 }
 
-// A folder that is not there is told before an hour of work, not after it.
+// A missing folder is reported before an hour of work, not after it.
 func TestReplay_AFileThatCannotBeWrittenIsToldFirst(t *testing.T) {
 	t.Parallel()
 	out, _, err := replayTiny(t, "--procs=4", "--jobs-out=/nowhere/at/all.csv")

@@ -89,7 +89,7 @@ func (h *heldBroker) place(t *testing.T, name string) {
 	}
 }
 
-// replicas is what bourse replica says, nothing while nobody leads.
+// replicas returns what bourse replica shows, nothing while nobody leads.
 func (h *heldBroker) replicas(t *testing.T) (r web.Replicas) {
 	t.Helper()
 	out, err := h.run(t, "replica", "--json")
@@ -102,7 +102,7 @@ func (h *heldBroker) replicas(t *testing.T) (r web.Replicas) {
 	return r
 }
 
-// leader is the one that leads, once all of so many are heard and have everything.
+// leader returns the leader once a given number of members are heard and are up to date.
 func (h *heldBroker) leader(t *testing.T, heard int) (leader string, names []string) {
 	t.Helper()
 	eventually(t, 2*time.Minute, fmt.Sprintf("%d replicas are heard", heard), func() bool {
@@ -277,8 +277,8 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 	return file, address, api
 }
 
-// A leader that is told to stop has another one lead first: the next job is taken although
-// the others would not find out by themselves for ten minutes.
+// A leader that is stopped hands over first: the next job is accepted although the others
+// would not notice by themselves for ten minutes.
 func TestReplica_AnOrderlyStopHandsOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -316,8 +316,8 @@ func TestReplica_AnOrderlyStopHandsOver(t *testing.T) {
 	}
 }
 
-// The files of all replicas are read again on SIGHUP: whoever leads then or later has the
-// same tenants and takes the same tokens, and what an operator has granted stays.
+// All replicas read their files again on SIGHUP. Whoever leads then or later has the same
+// tenants and accepts the same tokens, and an operator's grants stay.
 func TestReplica_AllComeToTheSameTermsWhoeverLeads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

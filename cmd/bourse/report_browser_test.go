@@ -381,8 +381,8 @@ func aBlockOpensItsJobAndBack(t *testing.T, b *browser) {
 	}
 }
 
-// keysReachEveryBlock goes from block to block by the keyboard, and opens one. The table
-// beside the picture has the same.
+// keysReachEveryBlock goes from block to block by keyboard, and opens one. The table
+// beside the picture has the same content.
 func keysReachEveryBlock(t *testing.T, b *browser) {
 	t.Helper()
 	const said = `document.querySelector(".said").textContent`

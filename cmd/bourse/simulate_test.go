@@ -84,8 +84,8 @@ func TestSimulate_PresetsAreListedAsJSONToo(t *testing.T) {
 	}
 }
 
-// Where a change of the simulation is meant, paste the new table into the README
-// and draw docs/gantt.svg again, both with seed 7.
+// After an intended change of the simulation, paste the new table into the README and draw
+// docs/gantt.svg again, both with seed 7.
 func TestSimulate_ReadmeShowsWhatComesOut(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")

@@ -71,10 +71,10 @@ func printedSlurm(t testing.TB, jobs, nodes int) (folder, asked string) {
 	return folder, asked
 }
 
-// The agents of a site beside Slurm, live, with 5,000 jobs in the queue of 1,000 nodes:
-// a broker asks for offers again and again. The longest answer is the one for which the
-// queue is planned anew, after a look. However often it asks, Slurm is asked no more
-// often than stated.
+// The agents of a site beside Slurm, live, with 5,000 jobs in the queue of 1,000 nodes. A
+// broker asks for offers again and again. The longest answer is the one for which the
+// queue is planned anew, after a look. However often the broker asks, Slurm is asked no
+// more often than stated.
 func BenchmarkOffers_5000JobsWaitInSlurm(b *testing.B) {
 	folder, asked := printedSlurm(b, 5000, 1000)
 	h := live.NewHost(live.Options{})

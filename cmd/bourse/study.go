@@ -269,7 +269,8 @@ func studyColumns(covered bool) []table.ColumnConfig {
 	return []table.ColumnConfig{words(1, 24), words(2, 30), words(3, 10), figure(4), figure(5), words(6, 12)}
 }
 
-// shortFigure shows a figure with as many decimals as are meaningful.
+// shortFigure shows a figure with as many decimals as are meaningful. What rounds to
+// nothing has no sign.
 func shortFigure(v float64) string {
 	switch {
 	case v >= 1000 || v <= -1000:
@@ -277,7 +278,10 @@ func shortFigure(v float64) string {
 	case v >= 10 || v <= -10:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
+	if text := strconv.FormatFloat(v, 'f', 2, 64); text != "-0.00" {
+		return text
+	}
+	return "0.00"
 }
 
 // traceNames lists the traces without their folders, which do not matter.

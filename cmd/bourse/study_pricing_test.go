@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// One trace is SDSC SP2: its rows stand beside the paper's figures, those of CTC
-// are left out, and that is said.
+// One trace is taken for SDSC SP2: its rows have the paper's figures beside them. Those of
+// CTC are left out, and the command says so.
 func TestStudy_PricingLeavesOutTheTraceThatIsNotGiven(t *testing.T) {
 	t.Parallel()
 	trace := filepath.Join("..", "..", "..", "shared", "traces", "SDSC-SP2-1998-4.2-cln.swf.gz")
@@ -48,8 +48,8 @@ func TestStudy_PricingLeavesOutTheTraceThatIsNotGiven(t *testing.T) {
 	}
 }
 
-// Without a trace a study draws one, and says so; the paper's figures are not set
-// beside what they are not of.
+// Without a trace a study draws one, and says so. The paper's figures, which are about
+// other traces, are not shown.
 func TestStudy_PricingWithoutATraceDrawsOne(t *testing.T) {
 	t.Parallel()
 	stdout, stderr, err := study(t, "adaptive-pricing", "--runs", "1", "--quick", "--json")

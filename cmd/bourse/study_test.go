@@ -179,3 +179,13 @@ func TestStudy_ForecastOfOneLog(t *testing.T) {
 		t.Errorf("three logs: %v", err)
 	}
 }
+
+// A figure that rounds to nothing has no sign, and no figure loses its own.
+func TestShortFigure(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{-1e-6: "0.00", 0: "0.00", -0.006: "-0.01", 9.876: "9.88", -12.34: "-12.3", 1234.5: "1234"} {
+		if got := shortFigure(v); got != want {
+			t.Errorf("%v is shown as %s, want %s", v, got, want)
+		}
+	}
+}

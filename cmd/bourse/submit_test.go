@@ -16,7 +16,7 @@ func TestSubmit_SaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// Whoever writes "--wait done" means that it waits until the jobs are done.
+// "--wait done" waits until the jobs are done.
 func TestSubmit_TheWordAfterWaitMayStandAlone(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -57,7 +57,7 @@ func TestSites_OneSiteTellsTheSharesOfVOsAndWhichAreLetGo(t *testing.T) {
 	}
 }
 
-// Whoever mistypes a name is told which there are.
+// A mistyped name is answered with the known names.
 func TestOpen_SaysToWhomTheSiteIsClosed(t *testing.T) {
 	t.Parallel()
 	s := web.SiteState{Name: "north", Closed: []web.Closed{{VO: "vo2"}, {VO: "vo3", User: "ben"}}}

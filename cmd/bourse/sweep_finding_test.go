@@ -60,7 +60,7 @@ func TestSweep_SaysThatAParameterHasChangedNothingAndWhy(t *testing.T) {
 	}
 }
 
-// A finding that speaks of VOs alone reads as if nothing at all had changed.
+// A finding about VOs alone would read as if nothing had changed at all.
 func TestSweep_TheFindingNamesWhatHasChangedForTheSites(t *testing.T) {
 	t.Parallel()
 	said := sheetOf(t, func(run int) []report.Figure {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// childScript stands for a child: it is ready, fails twice, then goes on until its
-// standard input ends. The third argument but one is the file that counts.
+// childScript plays a child: it becomes ready, fails twice, then runs until its standard
+// input ends. The last argument but one is the file that counts its starts.
 const childScript = `#!/bin/sh
 echo x >> "$2"
 test "$(cat "$2" | wc -l)" -gt 6 && exec cat

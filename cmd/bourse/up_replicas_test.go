@@ -142,7 +142,8 @@ func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
 	}
 }
 
-// replicate makes of the file of a broker alone those of so many that take it over.
+// replicate turns the file of a single broker into the files of several replicas that take
+// it over.
 func replicate(t *testing.T, dir string, m member, n int) {
 	t.Helper()
 	text, err := os.ReadFile(m.file)

@@ -185,9 +185,9 @@ func eventually(t *testing.T, most time.Duration, what string, holds func() bool
 	}
 }
 
-// The whole of it: jobs are placed across processes that know each other by
-// certificates; an agent that is killed comes back and has forgotten nothing;
-// the same folder goes on where it was.
+// Everything together: jobs are placed across processes that know each other by
+// certificates, a killed agent comes back and has forgotten nothing, and the same folder
+// goes on where it was.
 func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -313,8 +313,8 @@ func TestUp_BadUsageIsExit2(t *testing.T) {
 	}
 }
 
-// What stands in the way of a process is said in a line, with exit status 1, and
-// before anybody hears of it.
+// What keeps a process from starting is reported in one line, with exit status 1, before
+// any other process hears of it.
 func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -90,8 +90,8 @@ v.load({until: 8 * hour, now: hour, siteColumns: [{name: "Nodes", kind: "number"
 	b.isQuiet(t)
 }
 
-// The table of jobs is as wide as its place: what has no room is folded, told by the row
-// that is opened, and shown by whoever asks for all columns.
+// The table of jobs is as wide as its place. Columns without room are folded: opening a
+// row tells them, and a button shows all columns.
 func TestView_TableOfJobsFitsItsPlaceAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "jobs.html")

@@ -81,8 +81,8 @@ func size(b *testing.B, folder string) int64 {
 	return info.Size()
 }
 
-// BenchmarkExplain_Journal250MB is an explanation of a job whose facts stand at the
-// beginning of a long journal: all of it decoded, and what a sieve finds of it.
+// BenchmarkExplain_Journal250MB explains a job whose facts are at the beginning of a long
+// journal, once with all facts decoded and once with those that a sieve finds.
 func BenchmarkExplain_Journal250MB(b *testing.B) {
 	disk := largeJournal(b)
 	b.Run("decoded", func(b *testing.B) {

@@ -68,8 +68,8 @@ func TestExplain_MinutesAndNodesThatWouldHavePlacedIt(t *testing.T) {
 	check(t, g, e)
 }
 
-// A job that asks for more nodes than are fast enough is told what performance would
-// have placed it: the highest that does.
+// A job that asks for more nodes than are fast enough is told with what performance it
+// would have been placed: the highest that does.
 func TestExplain_ThePerformanceThatWouldHavePlacedIt(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)

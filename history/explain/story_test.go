@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// TestStories tells what people are told, word by word.
+// TestStories compares explanations word by word.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {

@@ -309,8 +309,8 @@ func TestAudit_BeginsWithAnImage(t *testing.T) {
 	}
 }
 
-// While a leg stands that another is to replace, both share nodes; only what
-// goes beyond is taken twice.
+// As long as a leg and its replacement both exist, they share nodes. Only nodes beyond the
+// larger of the two count twice.
 func TestAudit_AReplacementSharesNodesWithWhatItReplaces(t *testing.T) {
 	t.Parallel()
 	next := func(s bourse.LegState, nodes int) bourse.LegMoved {
@@ -352,8 +352,8 @@ func TestAudit_AMoldableJobMayTakeAnyOfItsSizes(t *testing.T) {
 	}
 }
 
-// An image has no more pending than its open transactions come to: nothing where
-// all are closed.
+// An image has no more pending money than its open transactions reserve: nothing if all
+// are closed.
 func TestAudit_NothingIsPendingForWhatIsClosed(t *testing.T) {
 	t.Parallel()
 	image := func(state bourse.TxState, r bourse.LegRecord, pending bourse.Credits) bourse.BrokerImage {

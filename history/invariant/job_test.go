@@ -21,7 +21,7 @@ func says(found []Finding, number string) string {
 	return strings.Join(list, "; ")
 }
 
-// facts are those of vo1, of which those that stand in one list are of one step.
+// facts are facts of vo1; those in one list were recorded in one step.
 func facts(of ...[]agents.Fact) []step {
 	var steps []step
 	for i, list := range of {
@@ -117,7 +117,7 @@ func lastStep(t *testing.T, number, name, words string, steps []step) {
 	}
 }
 
-// repairs is a window that stands in for the second leg of the first.
+// repairs is a window that replaces the second leg of the first.
 func repairs(tx bourse.TxID) []agents.Fact {
 	f := begun(tx, "north")
 	f.Repairs = leg(one, 1)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every rule that this package checks is in the list, and those that journals show are
-// in the document that people read of them.
+// Every rule that this package checks is in the list, and the rules that journals show are
+// in their document.
 func TestRules_AllThatIsCheckedIsListedAndTold(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/JOURNAL.md")

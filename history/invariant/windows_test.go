@@ -86,8 +86,8 @@ func TestWindow_ObeysAllThatItsJobAsksFor(t *testing.T) {
 	}
 }
 
-// The repair of a part of a window is held to the window's nodes and to what is left
-// of the budget, and a job asks again for what it did once a move has come to nothing.
+// The repair of a part of a window must fit the window's nodes and what is left of the
+// budget. After a failed move a job asks for what it had asked for before.
 func TestAudit_RepairsAndMovesAreHeldToTheirJob(t *testing.T) {
 	t.Parallel()
 	lost := step{vo1, 8, bourse.LegDone{Leg: leg(one, 1), State: bourse.Lost, Refund: fare.Total()}}

@@ -123,8 +123,8 @@ func TestSave_IsInOrder(t *testing.T) {
 	}
 }
 
-// A server with fewer nodes than before loses the jobs that had one of those that are
-// gone, or that need more than there are, and no others; their other nodes are free.
+// A server that is restored with fewer nodes loses exactly the jobs that had a node that
+// is gone, or that need more nodes than there are. Their other nodes are free.
 func TestRestore_LosesWhoHasLostANode(t *testing.T) {
 	t.Parallel()
 	even := slices.Repeat([]bourse.Performance{1000}, 4)
@@ -188,7 +188,7 @@ func TestPlace_OnNodesThatThereAre(t *testing.T) {
 	}
 }
 
-// A job that is larger than the server is told by how much.
+// A job larger than the server is refused with the number of missing nodes.
 func TestTry_SaysHowManyNodesAreShort(t *testing.T) {
 	t.Parallel()
 	for _, control := range []Control{Libra, LibraRisk, LibraRiskSigma, EDF, EDFOpen} {

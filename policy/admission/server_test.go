@@ -145,8 +145,8 @@ func TestServer_PanicsAtWhatItsOwnerMustNotDo(t *testing.T) {
 	}
 }
 
-// Runs that nobody knows, on the slowest of nodes beside the most urgent of
-// neighbours, are beyond what a Time holds, and End is what ends them.
+// Runs of unknown length, on the slowest of nodes beside the most urgent of neighbours,
+// are longer than a Time can hold. Only End ends them.
 func TestShares_AnEndThatIsNotKnownIsNever(t *testing.T) {
 	t.Parallel()
 	server := nodes(t, LibraRisk, 1, func(o *Options) { o.Nodes[0] = 1 })
@@ -192,7 +192,7 @@ func TestShares_ASliverOfWorkDoesNotOutliveItsDeadline(t *testing.T) {
 	}
 }
 
-// A sum of shares may lie beyond 1 by the tolerance and no more: it is up to rounding.
+// A sum of shares may exceed 1 by the tolerance for rounding, and by no more.
 func TestTry_ASumIsWithinItsBoundUpToTheTolerance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Control{Libra, LibraRisk} {

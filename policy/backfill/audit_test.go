@@ -122,8 +122,8 @@ func TestQueued_IsTheSumUpToTheLongestDuration(t *testing.T) {
 	}
 }
 
-// What is not there cannot be cancelled, released or prolonged, and what is there does not
-// come twice: nothing changes then.
+// Something missing cannot be cancelled, released or prolonged, and nothing can be added
+// twice. Such calls change nothing.
 func TestGroup_SaysWhatItCouldNotDo(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []Policy{EASY, Conservative} {

@@ -57,10 +57,10 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 	})
 }
 
-// had orders jobs by what nobody would guess, and otherwise at other times.
+// had orders jobs in an arbitrary way that changes over time.
 func had(q *Queued, now bourse.Time) uint64 { return uint64(q.ID*7+int64(now)/3*11) % 5 }
 
-// gate lets so many jobs run at once of those whose ids are alike.
+// gate lets a given number of jobs of the same class, by their ids, run at once.
 type gate struct {
 	most int
 	g    *Group

@@ -208,7 +208,7 @@ func (x *stream) submit() {
 	x.promised[x.id], _ = x.s.Promise(x.id)
 }
 
-// anyone is one of those accepted, by slot.
+// anyone draws one of the accepted jobs, by slot.
 func (x *stream) anyone() (Promise, bool) {
 	list := x.s.Promises()
 	if len(list) == 0 {

@@ -114,7 +114,7 @@ func TestFollow_OpensABrokenStreamAnew(t *testing.T) {
 	}
 }
 
-// A stream that ends because its caller may listen no more is not opened anew.
+// A stream that ends because its caller may no longer listen is not opened again.
 func TestFollow_EndsWithTheReasonWhenItIsDenied(t *testing.T) {
 	t.Parallel()
 	opened := 0
@@ -227,8 +227,8 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	}
 }
 
-// Over TLS with the certificates of a VO a user is whom the certificate names, and
-// nobody without one gets in.
+// Over TLS with a VO's certificates, a user is the one named in the certificate, and
+// nobody gets in without one.
 func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -102,7 +102,7 @@ func TestReplicas_TheLeaderIsFoundAndAskedFromThenOn(t *testing.T) {
 	submits(t, c)
 }
 
-// While nobody leads a call is made again, with all that it says, until somebody does.
+// While nobody leads, a call is repeated in full until somebody does.
 func TestReplicas_ACallWaitsForALeader(t *testing.T) {
 	t.Parallel()
 	c, list := toGroup(t)
@@ -118,8 +118,8 @@ func TestReplicas_ACallWaitsForALeader(t *testing.T) {
 	}
 }
 
-// Two that each take the other for the leader are asked once each and a time more, then the
-// caller is told to come again. What cannot be said twice is said once.
+// Two processes that each take the other for the leader are asked once each and once more;
+// then the caller is told to come again. A request that must not be repeated is sent once.
 func TestReplicas_NobodyIsAskedRoundAndRound(t *testing.T) {
 	t.Parallel()
 	c, list := toGroup(t)

@@ -83,8 +83,8 @@ func TestReplicas_ASlowLeaderIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Where none leads whoever asks is told at once, and says when it asks again.
-// With its processes down the error names each, with what it has said, and the remedy.
+// If no process leads, the caller is told at once that the command will ask again. If the
+// processes are down, the error names each of them, its answer, and the remedy.
 func TestReplicas_AllThatWereAskedAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, alive := range []bool{false, true} {

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/report"
+)
+
+// newJournalVerify builds "bourse journal verify".
+func newJournalVerify() *cobra.Command {
+	var v journalVerify
+	cmd := &cobra.Command{
+		Use:   "verify PATH...",
+		Short: "Check journals against the format and the invariants",
+		Long: `Checks every record of every file (length, number, checksum, and that it can be
+read), and then what the facts say. One journal can show that legs follow the
+state table, that decisions never change, and that money is posted once and at the
+held price. Several together also show that all legs of a transaction carry its
+decision.
+
+Verify checks that no node is promised twice if it knows the sizes of the groups:
+from the sites' process files in the folders, from a scenario or from --nodes. If
+those sites serve several VOs, brokers whose files are there too are called
+VO/NAME. A scenario also tells what the groups offer; then windows are checked for
+length, performance, machines and prices too. With the key of a site (--key), what
+the site restored after losing its journal is checked against the proofs made with
+that key.
+
+A tail torn by a crash is not damage. A note is something that a journal alone
+cannot decide. Exit status 1: an invariant is broken; 2: a file is damaged or
+cannot be read; the error names the file and the byte.`,
+		Example: "  bourse journal verify .bourse/site-north\n" +
+			"  bourse journal verify .bourse/site-north .bourse/broker-vo1 \\\n      --nodes north/main=128 --json",
+		Args: somePaths,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
+	}
+	addFlag(cmd, &v.scenario, asFile, "scenario", "", "take the groups, and which brokers cap the price of a node, from this scenario")
+	addList(cmd, &v.nodes, asSizeOf, "nodes", "nodes of a group: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	addList(cmd, &v.keys, asKeyOf, "key", "key with which a site proves its answers: SITE=FILE; may be repeated")
+	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
+	return cmd
+}
+
+// journalVerify holds the flags.
+type journalVerify struct {
+	scenario string
+	nodes    []string
+	keys     []string
+	json     bool
+
+	groups map[string]bourse.Group // of the scenario, by SITE/GROUP
+	capped map[string]bool         // brokers that cap the price of a node
+}
+
+// journalRow is the result for one journal.
+type journalRow struct {
+	Agent    agents.ID   `json:"agent"`
+	Path     string      `json:"path"`
+	Segments int         `json:"segments"`
+	Facts    uint64      `json:"facts"` // read
+	First    bourse.Time `json:"first"`
+	Last     bourse.Time `json:"last"`
+	Torn     int         `json:"torn"` // bytes
+}
+
+func (v *journalVerify) run(paths []string, out io.Writer) error {
+	nodes, err := v.sizes(paths)
+	if err != nil {
+		return err
+	}
+	sources, err := journalSources(paths)
+	if err != nil {
+		return err
+	}
+	vos, err := voFolders(paths)
+	if err != nil {
+		return err
+	}
+	for i := range sources {
+		sources[i].vo = vos[filepath.Dir(filepath.Clean(sources[i].path))]
+	}
+	if sources, err = inOrder(sources); err != nil {
+		return err
+	}
+	check := invariant.New(nodes)
+	if v.groups != nil {
+		check.Groups(func(site, group string) (bourse.Group, bool) {
+			g, ok := v.groups[site+"/"+group]
+			return g, ok
+		}, func(broker string) bool { return v.capped[broker] })
+	}
+	for _, s := range v.keys {
+		site, file, ok := strings.Cut(s, "=")
+		if !ok || site == "" {
+			return fmt.Errorf("--key %q: must be SITE=FILE, such as north=site-north/site-north.proof", s)
+		}
+		key, err := certificate.ReadProofKey(file)
+		if err != nil {
+			return err
+		}
+		check.Know(site, key)
+	}
+	rows := make([]journalRow, 0, len(sources))
+	for _, s := range sources {
+		row, err := s.audit(check)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	found, more, counts := check.Finish()
+	broken := 0
+	for i := range found {
+		if !found[i].Note {
+			broken++
+		}
+	}
+	if v.json {
+		if found == nil {
+			found = []invariant.Finding{}
+		}
+		err = writeJSON(out, struct {
+			Journals []journalRow        `json:"journals"`
+			Counts   invariant.Counts    `json:"counts"`
+			Broken   int                 `json:"broken"`
+			Findings []invariant.Finding `json:"findings"`
+			More     int                 `json:"more,omitempty"`
+		}{rows, counts, broken, found, more})
+	} else {
+		printVerified(out, rows, counts, broken, found, more)
+	}
+	if err == nil && broken > 0 {
+		err = failed(fmt.Errorf("invariants are broken, %s", plural(broken, "time", "times")))
+	}
+	return err
+}
+
+// sizes returns the number of nodes of each known group, by SITE/GROUP: from the sites'
+// files under the paths, overridden by the scenario, overridden by the flags.
+func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
+	nodes := map[string]int{}
+	for _, p := range paths {
+		if err := siteSizes(p, nodes); err != nil {
+			return nil, err
+		}
+	}
+	if v.scenario != "" {
+		sc, err := configs.ReadScenario(v.scenario)
+		if err != nil {
+			return nil, err
+		}
+		v.groups, v.capped = map[string]bourse.Group{}, map[string]bool{}
+		for i := range sc.Sites {
+			for _, g := range sc.Sites[i].Groups {
+				nodes[sc.Sites[i].Name+"/"+g.Name] = g.Nodes
+				v.groups[sc.Sites[i].Name+"/"+g.Name] = g
+			}
+		}
+		for i := range sc.Brokers {
+			v.capped[sc.Brokers[i].Name] = string(sc.Brokers[i].Algorithm) == "alp"
+		}
+	}
+	for _, s := range v.nodes {
+		group, number, ok := strings.Cut(s, "=")
+		n, err := strconv.Atoi(number)
+		if !ok || group == "" || err != nil || n < 1 {
+			return nil, fmt.Errorf("--nodes %q: must be SITE/GROUP=N or GROUP=N, such as north/main=128", s)
+		}
+		nodes[group] = n
+	}
+	return nodes, nil
+}
+
+// siteSizes adds the sizes of groups in the files of sites' processes in or below a
+// folder.
+func siteSizes(path string, nodes map[string]int) error {
+	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".toml" {
+			return err
+		}
+		kind, err := configs.Check(name)
+		if err != nil || kind.Kind != configs.KindSiteProcess {
+			return nil // some other file
+		}
+		site, err := configs.ReadSiteProcess(name)
+		if err != nil {
+			return err
+		}
+		for _, g := range site.Groups {
+			nodes[site.Name+"/"+g.Name] = g.Nodes
+		}
+		return nil
+	})
+}
+
+func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken int, found []invariant.Finding, more int) {
+	w := report.NewTable("journal of", "files", "facts", "from", "to", "torn bytes")
+	for _, r := range rows {
+		w.AppendRow(table.Row{r.Agent, r.Segments, r.Facts, onClock(r.First), onClock(r.Last), r.Torn})
+	}
+	fmt.Fprintln(out, w.Render())
+	fmt.Fprintln(out)
+	for i := range found {
+		f := &found[i]
+		word := f.Invariant
+		if f.Note {
+			word += " (note)"
+		}
+		fmt.Fprintf(out, "%s  %s, %s, fact %d at %s:\n    %s\n", word, f.Agent, f.File, f.Number, onClock(f.At), f.What)
+	}
+	if more > 0 {
+		fmt.Fprintf(out, "and %d more\n", more)
+	}
+	verdict := "no invariant is broken"
+	if broken > 0 {
+		verdict = "an invariant is broken, " + plural(broken, "time", "times")
+	}
+	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", plural(len(rows), "journal", "journals"),
+		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
+}

@@ -1,0 +1,150 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/bourse-grid/bourse/web"
+)
+
+// Event is one event of a stream: one of the two is set.
+type Event struct {
+	Job  *web.Job  // the present state, first of a stream of one job
+	Turn *web.Turn // what has happened since
+}
+
+// ErrEnough ends a Follow without an error.
+var ErrEnough = errors.New("enough")
+
+// quiet is how long a stream may say nothing before it counts as broken.
+const quiet = 45 * time.Second
+
+// Follow hands the events of a job, or with job "" of all that the caller sees,
+// to see, until it returns an error, ErrEnough for none, or ctx ends. A stream
+// that breaks is opened anew for as long as the broker can be reached within
+// the tries of a call; with a job, its state then comes first again.
+func (c *Client) Follow(ctx context.Context, job string, see func(Event) error) error {
+	path := "/v1/events"
+	if job != "" {
+		path += "?job=" + url.QueryEscape(job)
+	}
+	wait := firstWait
+	for try := 1; ; try++ {
+		heard, err := c.stream(ctx, path, see)
+		switch {
+		case errors.Is(err, ErrEnough):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case heard:
+			try, wait = 0, firstWait
+		}
+		var own *seeError
+		if errors.As(err, &own) {
+			return own.err
+		}
+		if err != nil && (try == tries || !again(err)) {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+			wait *= 2
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// seeError is an error of the caller's own.
+type seeError struct{ err error }
+
+func (e *seeError) Error() string { return e.err.Error() }
+
+func (e *seeError) Unwrap() error { return e.err }
+
+// stream reads one stream to its end; heard says that something came.
+func (c *Client) stream(ctx context.Context, path string, see func(Event) error) (heard bool, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	answer, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	alarm := time.AfterFunc(quiet, stop)
+	defer alarm.Stop()
+	lines := bufio.NewReaderSize(answer.Body, 64<<10)
+	name := ""
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			line, err = readOn(lines, line)
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return heard, nil
+			}
+			return heard, fmt.Errorf("%s: its stream broke off: %w", c.peer, err)
+		}
+		heard = true
+		alarm.Reset(quiet)
+		line = bytes.TrimRight(line, "\r\n")
+		key, value, _ := bytes.Cut(line, []byte(": "))
+		switch string(key) {
+		case "event":
+			name = string(value)
+		case "data":
+			if err := hand(name, value, see); err != nil {
+				return heard, &seeError{err}
+			}
+		case "":
+			name = ""
+		}
+	}
+}
+
+// readOn reads the rest of a long line, up to a megabyte.
+func readOn(lines *bufio.Reader, part []byte) ([]byte, error) {
+	long := bytes.Clone(part)
+	for len(long) < 1<<20 {
+		more, err := lines.ReadSlice('\n')
+		long = append(long, more...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return long, err
+		}
+	}
+	return nil, errors.New("a line of more than a megabyte")
+}
+
+// hand decodes one event; those that carry nothing for people are passed over.
+func hand(name string, data []byte, see func(Event) error) error {
+	var e Event
+	var err error
+	switch name {
+	case "job":
+		e.Job = &web.Job{}
+		err = json.Unmarshal(data, e.Job)
+	case "turn":
+		e.Turn = &web.Turn{}
+		err = json.Unmarshal(data, e.Turn)
+	case "denied":
+		var d web.Denied
+		if err = json.Unmarshal(data, &d); err == nil {
+			return &Problem{Status: http.StatusForbidden, Detail: d.Why}
+		}
+	default:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("an event makes no sense: %w", err)
+	}
+	return see(e)
+}
