@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -96,6 +97,37 @@ func TestOrder_OnlyAlikeGroupsChangePlaces(t *testing.T) {
 		in.Terms.Minimize = goal
 		if got := firstAt(in); got != "a" {
 			t.Errorf("by %v the job is planned at %s", goal, got)
+		}
+	}
+}
+
+// Of equal groups of time-shared nodes each job looks at another first by value and finish;
+// by the other goals all look at the first.
+func TestShares_EachJobHasAnOrderOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for goal, spread := range map[bourse.Goal]bool{bourse.GoalValue: true, bourse.GoalFinish: true, bourse.GoalTime: false, bourse.GoalCost: false} {
+		in := alikeSites("a", "b")
+		in.Terms.Minimize = goal
+		for i := range in.Sites {
+			g := &in.Sites[i].Groups[0]
+			g.Shared, g.Admissible, g.Clear = true, bourse.NewProfile(0, 0), bourse.NewProfile(0, 0)
+		}
+		one := in.Jobs[0]
+		one.Request.Deadline, one.Deadline = 5000*sec, 5000*sec
+		in.Jobs = nil
+		for i := range 40 {
+			one.Name = fmt.Sprint("j", i)
+			in.Jobs = append(in.Jobs, one)
+		}
+		d, first := new(Planner).Plan(in), map[string]int{}
+		for i := range d.Jobs {
+			if len(d.Jobs[i].Alternatives) != 2 {
+				t.Fatalf("%v: %d alternatives", goal, len(d.Jobs[i].Alternatives))
+			}
+			first[d.Groups[d.Jobs[i].Alternatives[0].Legs[0].Group].Site]++
+		}
+		if spread && min(first["a"], first["b"]) < 8 || !spread && first["a"] != 40 {
+			t.Errorf("%v: looked at first are %v", goal, first)
 		}
 	}
 }

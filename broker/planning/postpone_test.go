@@ -57,6 +57,7 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 		"no money":                             {bourse.NoMoney, due(101), bourse.NoMoney, false, ""},
 		"in time on the fastest":               {bourse.NoWindow, due(600), bourse.NoWindow, false, ""},
 		"too late even there":                  {bourse.NoWindow, due(599), bourse.Expired, true, "end at 600 at the soonest, after its deadline 599"},
+		"faster than any node":                 {bourse.NoWindow, both(due(20_000), func(in *Input) { in.Jobs[0].Request.MinPerformance = 3 * bourse.Unit }), bourse.Expired, true, "deadline 20000"},
 		"once it is ready":                     {bourse.NoWindow, both(ready, due(800)), bourse.NoWindow, false, ""},
 		"too late once it is ready":            {bourse.NoWindow, both(ready, due(799)), bourse.Expired, true, "end at 800"},
 		"in time on what it requires":          {bourse.NoWindow, both(gpu, due(1100)), bourse.NoWindow, false, ""},

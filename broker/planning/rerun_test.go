@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -98,9 +99,14 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 			funds.Left, funds.Quotas = 0, nil // nobody has looked
 		}
 		var c Change
-		switch rapid.IntRange(0, 6).Draw(t, "change") {
+		kind := rapid.IntRange(0, 6).Draw(t, "change")
+		if in.Terms.BudgetLimit >= 0 && kind > 2 {
+			kind = 4
+		}
+		switch kind {
 		case 0:
 			c.Request = other.Jobs[at].Request
+			c.Request.Sizes = nil
 			c.Request.Nodes, c.Request.Budget = rapid.IntRange(1, 6).Draw(t, "wants another"), bourse.MaxBudget
 			other.Jobs[at].Request, other.Jobs[at].Deadline = c.Request, c.Request.Deadline
 		case 1:
@@ -139,6 +145,9 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if again, err := r.With(in.Jobs[at].Name, Change{}); err != nil || !reflect.DeepEqual(again, r.As()[at]) {
+			t.Fatalf("with nothing changed it is %v\n%s, was\n%s", err, text(t, again), text(t, r.As()[at]))
+		}
 		d = p.Plan(&other)
 		all := m.quotes(d, &funds, c.Waive, false)
 		want := p.Choose(d, all)
@@ -149,7 +158,7 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 			}
 		}
 		a, taken := want.Jobs[at].Chosen(), got.Taken()
-		if (a == nil) != (taken == nil) || a != nil && (taken.Number != a.Number || taken.Start != a.Start() || taken.End != a.End || taken.Fare.Total() != a.Cost) || got.Reason != why {
+		if (a == nil) != (taken == nil) || a != nil && (taken.Number != a.Number || taken.Start != a.Start() || taken.End != a.End || taken.Fare.Total() != a.Cost || taken.Loss != a.Loss) || got.Reason != why {
 			t.Fatalf("with %+v it is\n%s, want %s\nfor %s", c, text(t, got), text(t, a), text(t, why))
 		}
 		if was := o.Jobs[at].Chosen(); (taken == nil) != (was == nil) || taken != nil && (taken.Start != was.Start() || taken.Fare.Total() != was.Cost) {
@@ -158,5 +167,50 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 	})
 	if differ == 0 {
 		t.Error("no change has ever changed what a job gets")
+	}
+}
+
+// The earliest window that anything could have had ignores other jobs and accounts; a price
+// that was not asked for is a guess, and where there is no window it is told why.
+func TestEarliest_IsTheFirstWindowOfAll(t *testing.T) {
+	t.Parallel()
+	seen, planned := cycle()
+	r, err := NewRerun(seen, planned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := bourse.Request{Nodes: 1, Length: 1000 * bourse.Second, MinPerformance: 500, MaxPrice: 9_000_000, Budget: 30 * bourse.Credit, Deadline: bourse.Never}
+	for name, c := range map[string]struct {
+		change func(*bourse.Request)
+		start  bourse.Time
+		cost   bourse.Credits
+		guess  bool
+		code   bourse.Code
+	}{
+		"as they are":      {func(*bourse.Request) {}, 0, bourse.Credit, true, ""},
+		"of both sites":    {func(w *bourse.Request) { w.Nodes = 4 }, 0, 6 * bourse.Credit, true, ""},
+		"once it is ready": {func(w *bourse.Request) { w.Ready = 6000 * sec }, 6000 * sec, bourse.Credit, false, ""},
+		"too many":         {func(w *bourse.Request) { w.Nodes = 5 }, 0, 0, false, bourse.TooLarge},
+		"no such nodes":    {func(w *bourse.Request) { w.MinPerformance = 2 * bourse.Unit }, 0, 0, false, bourse.NoNode},
+		"of no sense":      {func(w *bourse.Request) { w.Nodes = 0 }, 0, 0, false, bourse.Invalid},
+	} {
+		w := want
+		c.change(&w)
+		o, why := r.Earliest(w)
+		if why.Code != c.code || !why.Refused() && (o.Start != c.start || o.Fare.Total() != c.cost || o.Guessed() != c.guess || o.Number != 1) {
+			t.Errorf("%s: %+v, %v", name, o, why)
+		}
+	}
+	for i := range seen.Sites {
+		seen.Sites[i].Answer, seen.Sites[i].Groups = Silent.String(), nil
+	}
+	if r, err = NewRerun(seen, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, why := r.Earliest(want); why.Code != bourse.NoOffer {
+		t.Errorf("with all sites silent: %v", why)
+	}
+	if _, err := r.With("nobody", Change{}); err == nil {
+		t.Error("a job that was not there is planned again")
 	}
 }

@@ -145,10 +145,43 @@ func TestShift_APriceNeverFallsBelowZero(t *testing.T) {
 	}
 }
 
+// Who would get least for a shift is asked first, and of equals who came first.
+func TestShifts_TheCheapestFirst(t *testing.T) {
+	t.Parallel()
+	s := priced(t)
+	for id, end := range []int64{40, 30, 30, 20} { // of 30, 20, 20 and 10 s
+		accept(t, s, rigid(s, int64(id+1), 10, end, 1))
+	}
+	var ids []int64
+	for _, sh := range s.Shifts(rigid(s, 9, 10, 50, 1), 3000) {
+		ids = append(ids, sh.ID)
+	}
+	if !slices.Equal(ids, []int64{4, 2, 3, 1}) {
+		t.Errorf("asked in the order %v, want 4, 2, 3, 1", ids)
+	}
+}
+
+// Nobody is asked whose slot lies before or behind the newcomer's window, though the flexible
+// one within could then make room.
+func TestShifts_OnlyThoseInTheWindowAreAsked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ stranger, newcomer, at int64 }{"behind": {20, 10, 10}, "before": {10, 20, 20}} {
+		s := priced(t)
+		accept(t, s, rigid(s, 1, c.stranger, c.stranger+10, 4))
+		accept(t, s, flexible(s, 2, 10, 4, 10, 30))
+		stands(t, s, c.stranger, c.at)
+		list := s.Shifts(rigid(s, 3, c.newcomer, c.newcomer+10, 4), 3000)
+		if len(list) != 1 || list[0].ID != 2 {
+			t.Errorf("%s: asked are %+v, want 2 alone", name, list)
+		}
+	}
+}
+
 func TestShift_AShiftGoesTheShorterWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ start, end, ready int64 }{
 		{10, 18, 18}, // 8 later
+		{12, 18, 18}, // 8 either way
 		{14, 20, 4},  // 6 earlier; 10 later
 		{14, 30, 4},
 	} {
