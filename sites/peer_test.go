@@ -1,9 +1,12 @@
 package sites
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime/debug"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -117,46 +120,96 @@ func TestSite_NobodyCanBringItDown(t *testing.T) {
 	rapid.Check(t, anything)
 }
 
-// The same, for a fuzzer that looks for paths not taken yet. Lives are drawn from its
-// bytes: with too few there is none, so it begins with many.
+// The same, for a fuzzer that looks for paths not taken yet. A life has a step for every eight
+// bytes, all of which follows from these alone: another step leaves the others as they are.
 func FuzzSite_Step(f *testing.F) {
 	r := rand.NewChaCha8([32]byte{1})
-	for n := 1 << 10; n <= 64<<10; n *= 2 {
+	for n := 8; n <= 8*maxSteps; n *= 2 {
 		seed := make([]byte, n)
 		_, _ = r.Read(seed)
 		f.Add(seed)
 	}
-	f.Fuzz(rapid.MakeFuzz(anything))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := &wild{}
+		steps := max(1, min(len(data)/8, maxSteps))
+		for i := range steps {
+			var seed [8]byte
+			copy(seed[:], data[min(8*i, len(data)):])
+			broken := drawn(binary.LittleEndian.Uint64(seed[:]), func(t *rapid.T) {
+				if w.t = t; w.story == nil {
+					w = newWild(t)
+				}
+				if w.anything(); i == steps-1 {
+					w.replays()
+				}
+			})
+			if broken != "" {
+				t.Fatalf("step %d of %d: %s", i+1, steps, broken)
+			}
+		}
+	})
+}
+
+// maxSteps is how long a life is for a fuzzer.
+const maxSteps = 64
+
+// drawn carries out what draws from a stream of its own, and returns what it has failed with.
+// rapid.MakeFuzz would take bytes for every draw, and spend most of the time on a log of them.
+func drawn(seed uint64, do func(*rapid.T)) (broken string) {
+	rapid.Custom(func(t *rapid.T) bool {
+		defer func() {
+			if r := recover(); r != nil {
+				broken = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			}
+		}()
+		do(t)
+		return true
+	}).Example(int(seed))
+	return broken
 }
 
 // anything is a life of a site to which anybody says anything.
 func anything(t *rapid.T) {
+	w := newWild(t)
+	for range rapid.IntRange(5, 40).Draw(t, "steps") {
+		w.anything()
+	}
+	w.replays()
+}
+
+func newWild(t *rapid.T) *wild {
 	cfg := storyConfig(4)
 	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	cfg.VOShares, cfg.VOShare = map[string]int{"vo1": rapid.SampledFrom([]int{0, 500, 1000}).Draw(t, "share")}, 900
 	cfg.Cap, cfg.MaxKept, cfg.MaxWork = 4_000_000, 40, 10
-	w := &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second}}), t: t}
-	for range rapid.IntRange(5, 40).Draw(t, "steps") {
-		from := rapid.SampledFrom([]agents.ID{"broker:vo1", "broker:vo1", "broker:vo1", "broker:vo2", "broker:", "", "operator:olga", "user:ana", "site:north"}).Draw(t, "from")
-		switch rapid.IntRange(0, 5).Draw(t, "what") {
-		case 0:
-			w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 3000, 31_000, 1_000_000, 100_000_000}).Draw(t, "time"))))
-		case 1:
-			w.born()
-		case 2:
-			m := w.natural()
-			if m == nil {
-				m = w.message()
-			}
-			w.say("broker:vo1", m)
-		default:
-			m := rapid.SampledFrom(said).Draw(t, "message")
-			v := reflect.New(reflect.TypeOf(m)).Elem()
-			scramble(t, v)
-			w.say(from, sensible(t, w, v.Interface().(agents.Message)))
+	return &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second}}), t: t}
+}
+
+// anything is one thing that happens or is said, by anybody.
+func (w *wild) anything() {
+	t := w.t
+	from := rapid.SampledFrom([]agents.ID{"broker:vo1", "broker:vo1", "broker:vo1", "broker:vo2", "broker:", "", "operator:olga", "user:ana", "site:north"}).Draw(t, "from")
+	switch rapid.IntRange(0, 5).Draw(t, "what") {
+	case 0:
+		w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 3000, 31_000, 1_000_000, 100_000_000}).Draw(t, "time"))))
+	case 1:
+		w.born()
+	case 2:
+		m := w.natural()
+		if m == nil {
+			m = w.message()
 		}
-		w.trace = nil
-		w.sound()
+		w.say("broker:vo1", m)
+	default:
+		m := rapid.SampledFrom(said).Draw(t, "message")
+		v := reflect.New(reflect.TypeOf(m)).Elem()
+		scramble(t, v)
+		w.say(from, sensible(t, w, v.Interface().(agents.Message)))
+	}
+	w.trace = nil
+	w.sound()
+	if rapid.IntRange(0, 9).Draw(t, "replay") == 0 {
+		w.replays()
 	}
 }
 
@@ -171,12 +224,16 @@ func (w *wild) sound() {
 	if n := len(w.site.kept); n > w.cfg.MaxKept+1 {
 		w.t.Fatalf("%d legs are kept, %d at most were allowed", n, w.cfg.MaxKept)
 	}
+	w.site.Status(w.now, 3, bourse.Hour)
+}
+
+// replays checks that a life from the facts so far stands where this one does.
+func (w *wild) replays() {
 	replayed := New(w.cfg)
 	for _, f := range w.facts {
 		replayed.Replay(f.at, f.fact)
 	}
 	w.same("replaying the facts", replayed.Image(), w.site.Image())
-	w.site.Status(w.now, 3, bourse.Hour)
 }
 
 // A broker that begins life after life is remembered by its latest, and fenced

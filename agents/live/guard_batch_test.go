@@ -2,6 +2,8 @@ package live
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse"
@@ -214,45 +217,82 @@ func fewBytes(t testing.TB) *wire.Parcel {
 	return p
 }
 
-// FuzzGuard sends whatever bytes as a batch. What passes, the remote's reader
-// and the link can read to the end without a fault.
+// saidToSites is something of every kind that a broker says to a site.
+var saidToSites = []agents.Message{
+	agents.OfferRequest{Cycle: 1}, agents.QuoteRequest{Ref: 1, Legs: []bourse.Leg{{Group: "main", Nodes: 1}}, Users: []string{"ana"}},
+	agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo1"), Job: "job"}, agents.Prepare{Leg: legOf("vo1"), For: 1}, agents.Confirm{Leg: legOf("vo1")},
+	agents.Cancel{Leg: legOf("vo1")}, agents.Release{Leg: legOf("vo1")}, agents.Answer{Leg: legOf("vo1")}, agents.Noted{Leg: legOf("vo1")},
+	agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1"), legOf("vo1")}}, agents.Reassert{Leg: agents.ListedLeg{Leg: legOf("vo1")}},
+	agents.Cancel{Leg: legOf("vo2")}, agents.Held{Leg: legOf("vo1")},
+}
+
+// FuzzGuard sends a batch with a parcel of whatever bytes, and something of whatever type
+// behind it. What passes the link can read to the end without a fault, and it is about the
+// peer's own legs.
 func FuzzGuard(f *testing.F) {
-	for _, m := range []agents.Message{agents.Hold{Leg: legOf("vo1")}, agents.List{Broker: "vo1"}, agents.OfferRequest{Cycle: 1}, agents.Cancel{Leg: legOf("vo2")}} {
-		b, err := proto.Marshal(batchOf(f, sealed(f, brokerOne, siteNorth, m), &wire.Ack{Session: 1}))
+	packed := func(m proto.Message) []byte {
+		b, err := proto.Marshal(m)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(b)
+		return b
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := &remote.MessageBatch{}
-		if proto.Unmarshal(data, b) != nil {
-			return
-		}
+	for _, m := range saidToSites {
+		f.Add(packed(sealed(f, brokerOne, siteNorth, m)), ackType, int32(1), int32(0), packed(&wire.Ack{Session: 1}))
+	}
+	parcel := packed(sealed(f, brokerOne, siteNorth, saidToSites[0]))
+	f.Add(parcel, asksType, int32(1), int32(0), packed(&wire.ClockRequest{From: string(brokerOne), ReplyTo: "127.0.0.1:7400", Nonce: 1}))
+	f.Add(parcel, tellsType, int32(1), int32(0), packed(&wire.ClockReply{From: string(brokerOne), Nonce: 1, Now: 1}))
+	f.Add(parcel, linkTypes+"Hello", int32(0), int32(1), parcel)
+	f.Fuzz(func(t *testing.T, parcel []byte, kind string, typeID, target int32, other []byte) {
+		b := &remote.MessageBatch{TypeNames: []string{parcelType, kind}, Targets: []string{inbox},
+			Envelopes: []*remote.MessageEnvelope{{MessageData: parcel}, {TypeId: typeID, Target: target, MessageData: other}}}
 		g, p := guardAt(siteNorth, brokerOne)
-		if _, _, breach := g.batch(p, b); breach != nil {
+		in, left, breach := g.batch(p, b)
+		if breach != nil {
 			return
 		}
-		for _, e := range b.Envelopes {
-			name := b.TypeNames[e.TypeId]
-			if b.Targets[e.Target] != inbox || e.Sender != 0 {
-				t.Fatalf("to %q, sender %d", b.Targets[e.Target], e.Sender)
-			}
-			m, err := remote.Deserialize(e.MessageData, name, e.SerializerId)
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch m := m.(type) {
-			case *wire.Ack:
+		if len(in.list) != len(b.Envelopes) || len(in.list)+len(left) != 2 {
+			t.Fatalf("%d messages and %d left out in %d envelopes", len(in.list), len(left), len(b.Envelopes))
+		}
+		for i, e := range b.Envelopes {
+			switch m := in.list[i].(type) {
+			case *wire.Ack, *wire.ClockRequest, *wire.ClockReply:
 			case *wire.Parcel:
-				if m.Envelope.From != string(brokerOne) || m.Envelope.To != string(siteNorth) || addressee(e.MessageData) != m.Envelope.To {
+				if m.Envelope.From != string(brokerOne) || m.Envelope.To != string(siteNorth) || !slices.Contains([]string{"", m.Envelope.To}, addressee(e.MessageData)) {
 					t.Fatalf("%v", m)
+				}
+				if said, err := wire.Decode(m.Envelope); err == nil {
+					ownLegs(t, reflect.ValueOf(said))
 				}
 			default:
 				t.Fatalf("a %T", m)
 			}
 		}
 	})
+}
+
+// ownLegs checks that all legs within v are of the broker vo1.
+func ownLegs(t *testing.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if id, ok := v.Interface().(bourse.LegID); ok && id != (bourse.LegID{}) && id.Tx.Broker != "vo1" {
+			t.Fatalf("leg %v of another broker may pass", id)
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				ownLegs(t, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			ownLegs(t, v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			ownLegs(t, v.Elem())
+		}
+	}
 }
 
 // The guard and the receiver read the same bytes: of two addressees the last
@@ -298,23 +338,51 @@ func TestCountParts_CountsMessagesAndTextsAtEveryDepth(t *testing.T) {
 	}
 }
 
-// FuzzCountParts: what is counted within a bound never makes more messages.
+// FuzzCountParts: whatever can be parsed can be counted, and no more messages and texts are
+// made of it, at any depth, than were counted.
 func FuzzCountParts(f *testing.F) {
-	b, err := proto.Marshal(batchOf(f, &wire.Ack{Session: 1}))
-	if err != nil {
-		f.Fatal(err)
+	for _, m := range saidToSites {
+		b, err := proto.Marshal(sealed(f, brokerOne, siteNorth, m))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
 	}
-	f.Add(b)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m := &remote.MessageBatch{}
-		parts, err := countParts(data, m.ProtoReflect().Descriptor(), 100)
-		if err != nil || proto.Unmarshal(data, m) != nil {
+		m := &wire.Parcel{}
+		d := m.ProtoReflect().Descriptor()
+		if proto.Unmarshal(data, m) != nil {
 			return
 		}
-		if made := len(m.Envelopes) + len(m.Targets) + len(m.TypeNames) + len(m.Senders); made > parts {
-			t.Errorf("%d made of %d parts", made, parts)
+		parts, err := countParts(data, d, len(data))
+		if made := made(m.ProtoReflect()); err != nil || made > parts {
+			t.Fatalf("%d made of %d parts, %v", made, parts, err)
+		}
+		if n, err := countParts(data, d, parts); err != nil || n != parts {
+			t.Fatalf("of %d parts at most there are %d, %v", parts, n, err)
+		}
+		if _, err := countParts(data, d, parts-1); parts > 0 && err == nil {
+			t.Fatalf("%d parts are let through where there may be one less", parts)
 		}
 	})
+}
+
+// made is how many messages and texts of lists there are within a message.
+func made(m protoreflect.Message) (n int) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch message := f.Message() != nil; {
+		case f.IsList() && (message || !f.IsPacked()):
+			for i := range v.List().Len() {
+				if n++; message {
+					n += made(v.List().Get(i).Message())
+				}
+			}
+		case message && !f.IsList():
+			n += 1 + made(v.Message())
+		}
+		return true
+	})
+	return n
 }
 
 func TestRate_SlowsDownAndThenEnds(t *testing.T) {

@@ -72,17 +72,25 @@ func TestMember_RefusesWhatIsTooLargeOrNobody(t *testing.T) {
 	}
 }
 
-// Whatever gossip says is read or refused.
+// Whatever gossip says is read or refused, under the name that it gives itself and under
+// another.
 func FuzzDecodeMember(f *testing.F) {
-	m := Member{Agent: "site:north", Address: "10.0.0.1:7000", Life: 1, Oldest: 1, Version: 1}
+	m := Member{Agent: "site:north", Address: "10.0.0.1:7000", Life: 1, Oldest: 1, Version: 1, Digest: 1 << 60, Flags: Leaving, Term: 7}
 	meta, err := m.encode()
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(m.node(), meta)
-	f.Add(m.node(), meta[:len(meta)-2])
+	f.Add("", meta)
+	f.Add("", meta[:len(meta)-1])
+	f.Add("", append(meta[:len(meta):len(meta)], "of a newer build"...))
 	f.Add("site:north#1", []byte{metaFormat, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, node string, meta []byte) {
+		if node == "" && len(meta) > 0 { // without this hardly anything is read beyond its name
+			r := metaReader{b: meta[1:]}
+			agent := agents.ID(r.text())
+			r.text()
+			node = Member{Agent: agent, Life: r.number()}.node()
+		}
 		m, err := decodeMember(node, meta)
 		if err != nil {
 			return
@@ -93,6 +101,9 @@ func FuzzDecodeMember(f *testing.F) {
 		}
 		if back, err := decodeMember(node, again); err != nil || back != m {
 			t.Fatalf("%+v was read back as %+v, %v", m, back, err)
+		}
+		if _, err := decodeMember(node+"0", meta); err == nil {
+			t.Fatalf("%+v is read under another name", m)
 		}
 	})
 }

@@ -60,6 +60,30 @@ func TestAccounts_AClaimBeyondTheBudgetIsAnOverdraft(t *testing.T) {
 	if a.Left() != 30 {
 		t.Errorf("%d left after 30 came back", a.Left())
 	}
+	b := New("vo1", 100, nil)
+	if b.Bears(201) || !b.Bears(200) {
+		t.Error("what the account covers and as much again of an overdraft can have been spent, and no more")
+	}
+	b.Claim("north", 100)
+	if _, any := balances(&b)[overdraft]; any || b.Left() != 0 {
+		t.Errorf("a claim of all that there is leaves %d and an overdraft: %t", b.Left(), any)
+	}
+}
+
+// Other quotas hold from now on, for what has been spent before too.
+func TestBound_OtherQuotasHoldForWhatIsSpent(t *testing.T) {
+	t.Parallel()
+	a := New("vo1", 100, map[string]bourse.Credits{"ana": 60})
+	a.Reserve(leg(1), "ana", "north", 50)
+	a.Post(leg(1))
+	a.Bound(map[string]bourse.Credits{"ana": 40, "ben": 10})
+	ana, known := a.Quota("ana")
+	if a.UserLeft("ana") != -10 || a.UserLeft("ben") != 10 || ana != 40 || !known || !reflect.DeepEqual(a.Users(), []string{"ana", "ben"}) {
+		t.Errorf("left of ana's quota of %d is %d, of ben's %d; users %v", ana, a.UserLeft("ana"), a.UserLeft("ben"), a.Users())
+	}
+	if _, known := a.Quota("eve"); known || a.UserLeft("eve") != bourse.MaxCredits {
+		t.Error("eve has a quota")
+	}
 }
 
 // balances are those of the accounts, by name, in millionths of a credit.

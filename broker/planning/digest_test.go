@@ -82,3 +82,33 @@ func TestWorth_JobsTakeTurns(t *testing.T) {
 		t.Errorf("by value: %v, want %v", got, want)
 	}
 }
+
+// What a job may expect of a site is when as much of it is free as the job needs, rounded up
+// to an eighth, a quarter, half or all of its nodes; of a site that does not say what is clear,
+// what can be reserved.
+func TestWorth_GoesByWhenTheJobsShareIsFree(t *testing.T) {
+	t.Parallel()
+	hour := bourse.Time(bourse.Hour)
+	group := bourse.Group{Nodes: 8, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}
+	steps := bourse.Profile{{At: 0, Free: 2}, {At: 2 * hour, Free: 4}, {At: 6 * hour, Free: 8}}
+	sites := []*Digest{
+		DigestOf(0, []agents.GroupOffer{{Group: group, Admissible: steps, Clear: steps}}),
+		DigestOf(0, []agents.GroupOffer{{Group: group, Admissible: bourse.Profile{{At: 0, Free: 0}, {At: hour, Free: 8}}}}),
+	}
+	for nodes, want := range map[int][]int{1: {0, 1}, 2: {0, 1}, 3: {1, 0}, 4: {1, 0}, 8: {1, 0}} {
+		j := Job{Request: bourse.Request{Nodes: nodes, Length: bourse.Hour, MinPerformance: bourse.Unit, Budget: 100 * bourse.Credit, Deadline: bourse.Never, Minimize: bourse.GoalFinish}}
+		in := &Input{Horizon: 48 * hour, Jobs: []Job{j}, Terms: Terms{Minimize: bourse.GoalFinish}}
+		if got := in.Worth(sites, 9); !slices.Equal(got, want) {
+			t.Errorf("%d nodes: %v, want %v", nodes, got, want)
+		}
+	}
+	due := func(nodes int, end bourse.Time) []int {
+		j := Job{Request: bourse.Request{Nodes: nodes, Length: bourse.Hour, MinPerformance: bourse.Unit, Budget: 100 * bourse.Credit, Deadline: end}}
+		return (&Input{Horizon: 48 * hour, Jobs: []Job{j}, Terms: Terms{Minimize: bourse.GoalFinish}}).Worth(sites[:1], 9)
+	}
+	for nodes, from := range map[int]bourse.Time{1: 0, 2: 0, 3: 2 * hour, 4: 2 * hour, 5: 6 * hour, 8: 6 * hour} {
+		if early, late := due(nodes, from+hour-1), due(nodes, from+hour); len(early) > 0 || len(late) != 1 {
+			t.Errorf("%d nodes by %v: %v, a millisecond earlier %v", nodes, from+hour, late, early)
+		}
+	}
+}

@@ -51,3 +51,18 @@ func TestStartsOf_AreThoseAtWhichWhatIsFreeChangesUpToTheFirstClearOne(t *testin
 		}
 	})
 }
+
+// Of two groups the one that came nearer to serving a job says why it did not: nodes of the
+// kind, as many, free, and cheap enough. If both came as near, it is the first.
+func TestNearer_OfTwoThatCameAsNearTheFirst(t *testing.T) {
+	t.Parallel()
+	order := []bourse.Code{bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
+	for i, x := range order {
+		for k, y := range order {
+			first, second := bourse.Reason{Code: x, Detail: "first"}, bourse.Reason{Code: y, Detail: "second"}
+			if got := nearer(first, second); (got == second) != (k > i) || got != first && got != second {
+				t.Errorf("%s before %s: %v", x, y, got)
+			}
+		}
+	}
+}

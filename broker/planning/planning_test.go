@@ -31,6 +31,8 @@ func randomInput(t *rapid.T) *Input {
 		in.Terms.Strategy, in.Terms.Alpha, in.Terms.Draws = choice.Random, choice.One/2, 3
 	case 1:
 		in.Terms.BudgetLimit = credits("b*", 30)
+	case 2:
+		in.Terms.TimeLimit = bourse.Duration(rapid.IntRange(0, 9000).Draw(t, "t*")) * bourse.Second
 	}
 	if in.Terms.ByValue() {
 		in.Terms.Urgency = bourse.Hourly(credits("urgency", 20))
@@ -77,6 +79,9 @@ func randomInput(t *rapid.T) *Input {
 			j.Request.Deadline = bourse.Time(rapid.IntRange(11, 12_000).Draw(t, "deadline")) * sec
 		}
 		j.Deadline = j.Request.Deadline
+		if rapid.IntRange(0, 4).Draw(t, "moldable") == 0 {
+			j.Request.Mold([]bourse.Size{{Nodes: j.Request.Nodes, Length: j.Request.Length}, {Nodes: j.Request.Nodes + 2, Length: j.Request.Length/2 + 1}})
+		}
 		if in.Terms.ByValue() {
 			j.Request.Minimize = bourse.Goal(rapid.IntRange(0, 4).Draw(t, "goal"))
 			j.Request.Urgency = bourse.Urgency(rapid.IntRange(-90_000, 90_000).Draw(t, "own urgency"))
@@ -107,7 +112,7 @@ func crowdedInput(t *rapid.T) *Input {
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		j.Name, j.Gone, j.Barred, j.Request.Budget, j.Request.Deadline, j.Deadline = fmt.Sprint("j", i), false, nil, 1000*bourse.Credit, bourse.Never, bourse.Never
-		j.Request.Nodes = rapid.IntRange(1, 3).Draw(t, "wants less")
+		j.Request.Nodes, j.Request.Sizes = rapid.IntRange(1, 3).Draw(t, "wants less"), nil
 	}
 	return in
 }
@@ -289,10 +294,14 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 			}
 		}
 		var cost bourse.Credits
+		var time bourse.Duration
 		users := map[string]bourse.Credits{}
 		for i := range o.Jobs {
 			a, j := o.Jobs[i].Chosen(), &in.Jobs[i]
 			gone := j.Gone || q.Gone[i]
+			if j.Gone && len(d.Jobs[i].Alternatives) > 0 {
+				t.Fatalf("%s is gone, and has %d alternatives", j.Name, len(d.Jobs[i].Alternatives))
+			}
 			if chosen := a != nil; chosen == (gone || why[i] > 0) || why[i] > 1 {
 				t.Fatalf("%s: chosen %v, gone %v, postponed %d times", j.Name, chosen, gone, why[i])
 			}
@@ -300,7 +309,11 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 				continue
 			}
 			cost += a.Cost
+			time += a.Time
 			users[j.User] += a.Cost
+			if in.Terms.OneByOne() && (len(a.Legs) > 1 || a.Number > d.Jobs[i].Found) {
+				t.Fatalf("%s is to go whole to one group, at a start that was looked for: %+v", j.Name, a)
+			}
 			if a.Cost > j.Request.Budget || a.Start() < in.From || a.Start() < j.Request.Ready || a.End > min(j.Request.Deadline, in.Horizon) {
 				t.Fatalf("%s is given %+v", j.Name, a)
 			}
@@ -312,6 +325,12 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 		}
 		if cost > q.Left || cost > o.BudgetLimit || users["ana"] > max(0, q.Quotas["ana"]) {
 			t.Fatalf("chosen for %v, of it %v for ana; left are %v, B* %v, the quota %v", cost, users["ana"], q.Left, o.BudgetLimit, q.Quotas["ana"])
+		}
+		if cost != o.Cost || time != o.Time || time > o.TimeLimit {
+			t.Fatalf("%v credits and %v s are chosen, not %v and %v; T* is %v", cost, time, o.Cost, o.Time, o.TimeLimit)
+		}
+		if terms := &in.Terms; !terms.OneByOne() && len(d.Groups) > 0 && (terms.BudgetLimit >= 0 && cost > terms.BudgetLimit || terms.TimeLimit >= 0 && time > terms.TimeLimit) {
+			t.Fatalf("chosen for %v in %v, the operator allows %v and %v", cost, time, terms.BudgetLimit, terms.TimeLimit)
 		}
 	})
 }
@@ -346,7 +365,7 @@ func TestSeen_TheQuotesOfSetsLeadToTheSameChoice(t *testing.T) {
 				t.Fatalf("%v\n%s", err, text(t, planned))
 			}
 			for i, as := range r.As() {
-				if a := o.Jobs[i].Chosen(); a != nil && a.Cost != as.Taken().Fare.Total() {
+				if a := o.Jobs[i].Chosen(); a != nil && (a.Cost != as.Taken().Fare.Total() || a.Loss != as.Taken().Loss) {
 					t.Fatalf("%s is shown at %+v, and is chosen for %v", as.Job, as.Taken(), a.Cost)
 				}
 			}
@@ -355,6 +374,17 @@ func TestSeen_TheQuotesOfSetsLeadToTheSameChoice(t *testing.T) {
 		answerSets(t, d, q, first)
 		o := p.Choose(d, q)
 		if check(o); o.sets != nil {
+			for i := range o.Jobs {
+				more := 0
+				for _, a := range o.Jobs[i].Alternatives {
+					if a.Number > first.Jobs[i].Found {
+						more++
+					}
+				}
+				if o.Jobs[i].Found-first.Jobs[i].Found != more {
+					t.Fatalf("the second choice has found %d more windows and counts %d", more, o.Jobs[i].Found-first.Jobs[i].Found)
+				}
+			}
 			sets++
 			for i := range o.Jobs {
 				if x, y := first.Jobs[i].Chosen(), o.Jobs[i].Chosen(); x != nil && y != nil && x.Number != y.Number {

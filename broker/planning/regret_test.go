@@ -16,9 +16,10 @@ import (
 func TestChoose_RegretIsWhatTheBatchLosesBeyondTheLeastOfEachJobAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		jobs int
-		want bourse.Credits
-	}{{1, 0}, {2, 10 * bourse.Credit}, {3, 12 * bourse.Credit}, {4, 12 * bourse.Credit}} {
+		jobs   int
+		want   bourse.Credits
+		behind int
+	}{{1, 0, 0}, {2, 10 * bourse.Credit, 1}, {3, 12 * bourse.Credit, 2}, {4, 12 * bourse.Credit, 2}} {
 		in := &Input{Horizon: bourse.Time(bourse.Day), Terms: Terms{Minimize: bourse.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto,
 			MaxAlternatives: 5, Urgency: bourse.Hourly(10 * bourse.Credit)}}
 		for i := range c.jobs {
@@ -38,8 +39,8 @@ func TestChoose_RegretIsWhatTheBatchLosesBeyondTheLeastOfEachJobAlone(t *testing
 		in.Sites = []Site{{Name: "north", Answer: Usable, Groups: []agents.GroupOffer{g}}}
 		var p Planner
 		o := p.Choose(p.Plan(in), &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000 * bourse.Credit})
-		if o.Regret != c.want {
-			t.Errorf("%d jobs: regret %v, want %v", c.jobs, o.Regret, c.want)
+		if o.Regret != c.want || o.Behind != c.behind {
+			t.Errorf("%d jobs: regret %v, %d behind; want %v, %d", c.jobs, o.Regret, o.Behind, c.want, c.behind)
 		}
 	}
 }

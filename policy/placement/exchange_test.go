@@ -2,6 +2,7 @@ package placement
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -97,4 +98,125 @@ func TestExchange_EndsWhereNobodyGains(t *testing.T) {
 			}
 		}
 	})
+}
+
+// contest is a batch of groups of jobs, each with two sites of its own that nobody else may
+// use, the earlier ones worth more though the later ones come first. In a group g a short job
+// takes the cheap nodes and a long one waits an hour for them, until one try exchanges them:
+// the long one loses no more, the short one takes the dear nodes. In a group t two long ones
+// wait, and are both better off by the same try. In a group v one of two equal jobs waits an
+// hour, and no try gains.
+func contest(groups string) (*Market, []Job) {
+	m := free(slices.Repeat([]int{4}, 2*len(groups))...)
+	var jobs []Job
+	for k, kind := range groups {
+		scale := bourse.Credits(len(groups) - k)
+		m.Groups[2*k].Price *= bourse.Price(scale)
+		m.Groups[2*k+1].Price *= bourse.Price(10 * scale)
+		job := func(nodes int, length bourse.Duration, worth bourse.Credits) {
+			j := asks(nodes)
+			j.Length, j.Worth, j.Priority = length, worth*scale*bourse.Credit, k
+			j.Barred = slices.Repeat([]bool{true}, 2*len(groups))
+			j.Barred[2*k], j.Barred[2*k+1] = false, kind == 'v'
+			jobs = append(jobs, j)
+		}
+		switch kind {
+		case 'g':
+			job(1, bourse.Hour, 30)
+			job(4, 4*bourse.Hour, 29)
+		case 't':
+			job(3, bourse.Hour, 30)
+			job(2, 4*bourse.Hour, 29)
+			job(2, 4*bourse.Hour, 28)
+		case 'v':
+			job(4, bourse.Hour, 29)
+			job(4, bourse.Hour, 29)
+		}
+	}
+	return m, jobs
+}
+
+// exchanged are the groups of a contest whose short job has left the cheap nodes.
+func exchanged(m *Market, jobs []Job) (list []int) {
+	for _, c := range New(m, jobs, Unlimited).Choose(nil) {
+		if at := sites(c); at[0]%2 == 1 {
+			list = append(list, int(at[0])/2)
+		}
+	}
+	return list
+}
+
+// The worst off come first, and after five in a row who do not gain nobody else is tried. One
+// who gains begins the count again; one who has gained by another's try is not tried.
+func TestExchange_GivesUpAfterFiveInARowInVain(t *testing.T) {
+	t.Parallel()
+	for groups, want := range map[string][]int{"vvvvg": {4}, "vvvvvg": nil, "gvvvvvg": {0}, "vvvgvvvg": {3, 7}, "vvvvgvvvvg": {4, 9}, "vvvvgvvvvvg": {4},
+		"tvvvvg": {0, 5}, "tvvvvvg": {0}} {
+		if got := exchanged(contest(groups)); !slices.Equal(got, want) {
+			t.Errorf("%s: groups %v are exchanged, want %v", groups, got, want)
+		}
+	}
+}
+
+// A batch has five hundred tries, however much more could be gained.
+func TestExchange_TriesFiveHundredTimes(t *testing.T) {
+	t.Parallel()
+	m, jobs := contest(strings.Repeat("g", maxTries+2))
+	if got := exchanged(m, jobs); len(got) != maxTries || got[maxTries-1] != maxTries-1 {
+		t.Errorf("%d groups are exchanged, want the first %d", len(got), maxTries)
+	}
+}
+
+// Whoever a job takes the place of is placed again in the order of what they lose beyond what
+// they would lose alone, not of how much they had of it. The worst off takes both nodes for
+// two hours; of the other two the one that had waited takes the only node that is left then.
+func TestRetry_WhoLosesMostIsPlacedFirst(t *testing.T) {
+	t.Parallel()
+	m := free(2)
+	m.Admissible[0] = bourse.Profile{{At: 0, Free: 2}, {At: 2 * hour, Free: 1}, {At: 4 * hour, Free: 2}}
+	m.Clear = m.Admissible
+	worst, long, late := asks(2), asks(1), asks(1)
+	worst.Worth, worst.Length, long.Length = 5*bourse.Credit, 2*bourse.Hour, 2*bourse.Hour
+	p := New(m, []Job{worst, long, late}, Unlimited)
+	for i := range p.jobs {
+		p.states[i].Alone, p.states[i].Possible = p.best(i)
+	}
+	for i, start := range []bourse.Time{4 * hour, 0, hour} {
+		w := p.states[i].Alone
+		w.Parts = slices.Clone(w.Parts)
+		for k := range w.Parts {
+			w.Parts[k].Start, w.Parts[k].End = start, start+w.Parts[k].End-w.Start
+		}
+		w.Start = start
+		w.Loss = p.loss(&p.jobs[i], w.Price, w.Start, w.End())
+		p.take(i, &w, 1)
+	}
+	if !p.retry(0) {
+		t.Fatal("the worst off gains nothing")
+	}
+	for i, want := range []bourse.Time{0, 3 * hour, 2 * hour} {
+		if got := p.states[i].Window.Start; got != want {
+			t.Errorf("job %d starts at %v, want %v", i, got, want)
+		}
+	}
+}
+
+// Beyond what it would lose alone a job loses what its window loses more, and nothing if
+// there is no window for it at all.
+func TestExcess_IsBeyondWhatIsLostAlone(t *testing.T) {
+	t.Parallel()
+	placed := Choice{Possible: true, Placed: true, Alone: Window{Loss: 500}, Window: Window{Loss: 505}}
+	same, trifling, gone := placed, placed, placed
+	same.Window.Loss, trifling.Window.Loss, gone.Possible = 500, 506, false
+	for _, c := range []struct {
+		state Choice
+		want  bourse.Credits
+		worse bool
+	}{{same, 0, false}, {placed, 5, false}, {trifling, 6, true}, {gone, 0, false}} {
+		p := New(free(1), []Job{asks(1)}, Unlimited)
+		p.states[0] = c.state
+		if got := p.excess(0); got != c.want || p.worseOff(0) != c.worse {
+			t.Errorf("%+v: %v beyond, worse off %t", c.state, int64(got), p.worseOff(0))
+		}
+	}
 }

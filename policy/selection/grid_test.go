@@ -1,8 +1,12 @@
 package selection
 
 import (
+	"cmp"
+	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/bourse-grid/bourse"
 )
 
 // On a grid z is rounded up to the next line, not past it; the last cell ends at the limit.
@@ -36,5 +40,90 @@ func TestThin_KeepsTheFirstToEndOfEachCell(t *testing.T) {
 	want := []vector{{end: 100}, {cost: 1, time: 1, end: 89}, {cost: 1, time: 3, end: 87}, {cost: 3, time: 1, end: 69}, {cost: 3, time: 3, end: 67}}
 	if !v.grid || !slices.Equal(got, want) {
 		t.Errorf("left are %v, want %v", got, want)
+	}
+}
+
+// unbeaten are the sums of cost and time that no other beats, in order of cost.
+func unbeaten(sums [][2]int64) (list [][2]int64) {
+	slices.SortFunc(sums, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	for _, x := range sums {
+		if len(list) == 0 || x[1] < list[len(list)-1][1] {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// As long as no job has more labels than may be, after those that others beat have gone, and
+// they came of no more than eight times as many sums, a front is exact: it does not count
+// what was unbeaten only until a dearer alternative was looked at.
+func TestFront_IsExactWhereTheLabelsFit(t *testing.T) {
+	t.Parallel()
+	crowded := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		jobs := make([][]Alternative, 2+r.IntN(2))
+		for j := range jobs {
+			slope := int64(10)
+			if j == len(jobs)-1 {
+				slope = 1
+			}
+			for range 2 + r.Int64N(60/slope) {
+				cost := r.Int64N(300 / slope)
+				jobs[j] = append(jobs[j], Alternative{Cost: bourse.Credits(cost), Time: bourse.Duration(500 - slope*cost)})
+			}
+		}
+		front, bound, most, early := [][2]int64{{}}, 0, 0, 0
+		for j := len(jobs) - 1; j >= 0; j-- {
+			own := make([][2]int64, len(jobs[j]))
+			for i, a := range jobs[j] {
+				own[i] = [2]int64{int64(a.Cost), int64(a.Time)}
+			}
+			var sums [][2]int64
+			for _, o := range unbeaten(own) {
+				for _, b := range front {
+					sums = append(sums, [2]int64{o[0] + b[0], o[1] + b[1]})
+				}
+				early = max(early, len(unbeaten(slices.Clone(sums))))
+			}
+			front = unbeaten(sums)
+			bound, most = max(bound, len(front)), max(most, len(sums))
+		}
+		if most > 8*bound {
+			continue
+		}
+		if early > bound {
+			crowded++
+		}
+		s := Selector{maximum: bound}
+		points, grid := s.Front(jobs)
+		got := make([][2]int64, len(points))
+		for i, p := range points {
+			got[i] = [2]int64{int64(p.Cost), int64(p.Time)}
+		}
+		if grid || !slices.Equal(got, front) {
+			t.Fatalf("seed %d: of %d labels at most the front is %v, of a grid %t; want %v", seed, bound, got, grid, front)
+		}
+	}
+	if crowded < 5 {
+		t.Errorf("only %d batches had more labels for a while", crowded)
+	}
+}
+
+// A stage may hold four times as many labels as are kept of it once those have gone that
+// cannot reach the best choice so far; with one more it goes over to a grid.
+func TestRun_HoldsFourTimesTheLabelsThatItKeeps(t *testing.T) {
+	t.Parallel()
+	const bound = 2
+	for n, grid := range map[int]bool{4 * bound: false, 4*bound + 1: true} {
+		jobs := make([][]Alternative, 1)
+		for i := range n {
+			jobs[0] = append(jobs[0], Alternative{Cost: bourse.Credits(i), Time: bourse.Duration(n - i)})
+		}
+		var s stages
+		s.options.open(jobs, bourse.Never, costOf, timeOf)
+		if !s.run(int64(n), bound, bound, false) || s.grid != grid || !grid && len(s.front) != bound {
+			t.Errorf("of %d labels %d are kept, of a grid %t; want %d and %t", n, len(s.front), s.grid, bound, grid)
+		}
 	}
 }

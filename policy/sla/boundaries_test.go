@@ -40,9 +40,19 @@ func TestBounds_AreWithin(t *testing.T) {
 		}
 	}
 	a := Flexible(1, -bourse.MaxTime, Size{MaxNodes, 2}, bourse.MaxTime-2, bourse.MaxTime)
-	a.Fix, a.Threshold = 1000, MaxPhi
+	a.Fix, a.Threshold, a.Budget = 1000, MaxPhi, 0
 	if err := a.Check(); err != nil {
 		t.Error(err)
+	}
+	a.Sizes = nil
+	for n := range MaxSizes {
+		a.Sizes = append(a.Sizes, Size{n + 1, 2})
+	}
+	if err := a.Check(); err != nil {
+		t.Error(err)
+	}
+	if a.Sizes = append(a.Sizes, Size{MaxSizes + 1, 2}); a.Check() == nil {
+		t.Errorf("%d sizes are taken", MaxSizes+1)
 	}
 	if got := (Size{2, math.MaxInt64}).area(); got != math.MaxInt64 {
 		t.Errorf("an area beyond all is %d", got)
@@ -184,6 +194,7 @@ func TestAudit_FindsWhatDiffers(t *testing.T) {
 		"start": func(p *place) { p.job.Start++ }, "ready": func(p *place) { p.job.Ready-- }, "due": func(p *place) { p.job.Due++ },
 		"nodes": func(p *place) { p.job.Size.Nodes++ }, "runtime": func(p *place) { p.job.Size.Runtime++ }, "key": func(p *place) { p.key++ },
 		"late": func(p *place) { p.late = true }, "window": func(p *place) { p.last = p.start - 1 }, "running": func(p *place) { p.job.Running = true },
+		"fix": func(p *place) { p.fix = 0 },
 	} {
 		s := newSchedule(t, options(EDF))
 		accept(t, s, Flexible(1, 0, Size{4, 10 * sec}, at(20), at(100)))
@@ -210,6 +221,35 @@ func TestAlternatives_AreAtMostAsManyAsAskedFor(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("of at most %d: %v, want %v", most, got, want)
+		}
+	}
+}
+
+// Firm is what work that will not move leaves: what runs, and what waits with a closed window.
+func TestFirm_LeavesOutWhatMayMove(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(t, options(EDF))
+	accept(t, s, rigid(s, 1, 0, 15, 1))
+	accept(t, s, rigid(s, 2, 10, 20, 2))
+	accept(t, s, flexible(s, 3, 10, 1, 10, 60))
+	s.Advance(0)
+	want := bourse.Profile{{At: 0, Free: 3}, {At: at(10), Free: 1}, {At: at(15), Free: 2}, {At: at(20), Free: 4}}
+	if got := s.Firm(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	refuse(t, s, rigid(s, 4, 15, 20, 3), bourse.NoWindow)
+}
+
+// Where a root is a number it is that number: a half of a quarter is its root, an eighth of a
+// sixteenth its power of three quarters.
+func TestRoot_IsExactWhereItCanBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		b, power int
+		want     uint64
+	}{{4, 500, one / 2}, {16, 250, one / 2}, {16, 500, one / 4}, {16, 750, one / 8}, {256, 125, one / 2}, {9, 0, one}} {
+		if got := root(1, c.b, c.power); got != c.want {
+			t.Errorf("(1/%d)^%d/1000 is %d, want %d", c.b, c.power, got, c.want)
 		}
 	}
 }

@@ -1,7 +1,11 @@
 package sla
 
 import (
+	"cmp"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -141,10 +145,43 @@ func TestShift_APriceNeverFallsBelowZero(t *testing.T) {
 	}
 }
 
+// Who would get least for a shift is asked first, and of equals who came first.
+func TestShifts_TheCheapestFirst(t *testing.T) {
+	t.Parallel()
+	s := priced(t)
+	for id, end := range []int64{40, 30, 30, 20} { // of 30, 20, 20 and 10 s
+		accept(t, s, rigid(s, int64(id+1), 10, end, 1))
+	}
+	var ids []int64
+	for _, sh := range s.Shifts(rigid(s, 9, 10, 50, 1), 3000) {
+		ids = append(ids, sh.ID)
+	}
+	if !slices.Equal(ids, []int64{4, 2, 3, 1}) {
+		t.Errorf("asked in the order %v, want 4, 2, 3, 1", ids)
+	}
+}
+
+// Nobody is asked whose slot lies before or behind the newcomer's window, though the flexible
+// one within could then make room.
+func TestShifts_OnlyThoseInTheWindowAreAsked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ stranger, newcomer, at int64 }{"behind": {20, 10, 10}, "before": {10, 20, 20}} {
+		s := priced(t)
+		accept(t, s, rigid(s, 1, c.stranger, c.stranger+10, 4))
+		accept(t, s, flexible(s, 2, 10, 4, 10, 30))
+		stands(t, s, c.stranger, c.at)
+		list := s.Shifts(rigid(s, 3, c.newcomer, c.newcomer+10, 4), 3000)
+		if len(list) != 1 || list[0].ID != 2 {
+			t.Errorf("%s: asked are %+v, want 2 alone", name, list)
+		}
+	}
+}
+
 func TestShift_AShiftGoesTheShorterWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ start, end, ready int64 }{
 		{10, 18, 18}, // 8 later
+		{12, 18, 18}, // 8 either way
 		{14, 20, 4},  // 6 earlier; 10 later
 		{14, 30, 4},
 	} {
@@ -161,5 +198,82 @@ func TestShift_AShiftGoesTheShorterWay(t *testing.T) {
 		}
 		stands(t, s, c.ready, c.start)
 		audit(t, s)
+	}
+}
+
+// The owners who are asked to shift are all those in the newcomer's window, and nobody else,
+// who may be asked, who would let it in by going no further than phi, and who cost no more
+// than it brings; the cheapest first, each by as little as does and later where either does.
+// The oracle tries every distance both ways on a schedule of its own.
+func TestShifts_AreAllThatLetTheNewcomerIn(t *testing.T) {
+	t.Parallel()
+	listed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := New(drawOptions(t), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range int64(rapid.IntRange(1, 8).Draw(t, "jobs")) {
+			s.Submit(drawSLA(t, id, s.now))
+			if rapid.IntRange(0, 3).Draw(t, "later") == 0 {
+				s.Advance(s.now.Add(bourse.Duration(rapid.IntRange(0, 6).Draw(t, "by"))))
+			}
+		}
+		a := drawSLA(t, 100, s.now)
+		twin := func() *Schedule {
+			c, err := Restore(s.opt, s.Image())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		if _, why := twin().Submit(a); !why.Refused() {
+			return
+		}
+		phi := rapid.SampledFrom([]int{0, 250, 1000, 4000}).Draw(t, "phi")
+		deaf := rapid.Int64Range(0, 9).Draw(t, "not to be asked")
+		// shift is how far the window of an owner moves who may go so far, and what the newcomer pays.
+		shift := func(p Promise, by bourse.Duration) (bourse.Duration, bourse.Credits, bool) {
+			c := twin()
+			q, why := c.AdmitByShift(a, Shift{ID: p.SLA.ID, Version: p.Version, Ready: p.Ready.Add(by), Due: p.Due.Add(by)})
+			return c.jobs[p.SLA.ID].agreed.due.Sub(s.jobs[p.SLA.ID].agreed.due), q.Price, !why.Refused()
+		}
+		var want []Shift
+		for _, p := range s.Promises() {
+			if p.Running || p.SLA.ID == deaf || p.End() <= a.Ready || p.Start >= a.Deadline {
+				continue
+			}
+			pays := s.compensation(s.jobs[p.SLA.ID])
+			for d := bourse.Duration(1); d <= p.Size.Runtime*bourse.Duration(min(phi, s.opt.MaxPhi))/1000; d++ {
+				moved, brings, ok := shift(p, d)
+				if ok && moved == 0 {
+					break // it lets the newcomer in without a shift
+				}
+				if !ok {
+					if moved, brings, ok = shift(p, -d); moved == 0 {
+						ok = false
+					}
+				}
+				if ok {
+					if pays <= brings {
+						want = append(want, Shift{p.SLA.ID, p.Version, p.Ready.Add(moved), p.Due.Add(moved), pays})
+					}
+					break
+				}
+			}
+		}
+		slices.SortFunc(want, func(x, y Shift) int {
+			return cmp.Or(cmp.Compare(x.Compensation, y.Compensation), cmp.Compare(x.ID, y.ID))
+		})
+		got := s.ShiftsOf(a, phi, func(id int64) bool { return id != deaf })
+		if !slices.Equal(got, want) {
+			t.Fatalf("for %+v\n%+v, want\n%+v", a, got, want)
+		}
+		if listed += len(got); deaf == 9 && !slices.Equal(s.Shifts(a, phi), want) {
+			t.Fatalf("where all may be asked: %+v, want %+v", s.Shifts(a, phi), want)
+		}
+	})
+	if listed == 0 {
+		t.Error("nobody was ever asked")
 	}
 }

@@ -25,6 +25,7 @@ func TestCheck_NamesTheNumbers(t *testing.T) {
 		{"no size", func(a *SLA) { a.Sizes = nil }, []string{"0 sizes"}},
 		{"a table that grows", func(a *SLA) { a.Sizes = []Size{{2, 10 * sec}, {4, 11 * sec}} }, []string{"10 seconds on 2", "11 on 4"}},
 		{"a table out of order", func(a *SLA) { a.Sizes = []Size{{4, 10 * sec}, {2, 10 * sec}} }, []string{"2 nodes stand behind 4"}},
+		{"a size twice", func(a *SLA) { a.Sizes = []Size{{2, 10 * sec}, {2, 10 * sec}} }, []string{"2 nodes stand behind 2"}},
 		{"phi out of range", func(a *SLA) { a.Threshold = -500 }, []string{"-0.5", "between 0 and 100"}},
 		{"phi too large", func(a *SLA) { a.Threshold = MaxPhi + 1 }, []string{"100.001", "between 0 and 100"}},
 		{"x out of range", func(a *SLA) { a.Fix = 1001 }, []string{"1.001", "between 0 and 1"}},

@@ -1,0 +1,143 @@
+package planning
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/selection"
+)
+
+// judged is a batch of one job of 1000 s, for which north has nodes of performance 2 and south
+// slow ones with a GPU each; on both all is taken for ever.
+func judged() *Input {
+	in := &Input{From: 100 * sec, Horizon: 20_000 * sec, Terms: Terms{Minimize: bourse.GoalTime, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1, OfferWait: 10_000}}
+	for i, name := range []string{"north", "south"} {
+		g := agents.GroupOffer{Group: bourse.Group{Site: name, Name: "g", Nodes: 2, Performance: bourse.Unit * bourse.Performance(2-i), Machine: bourse.Machine{GPUs: i}},
+			Admissible: bourse.NewProfile(0, 0), Clear: bourse.NewProfile(0, 0)}
+		in.Sites = append(in.Sites, Site{Name: name, Answer: Usable, Groups: []agents.GroupOffer{g}})
+	}
+	in.Jobs = []Job{{Name: "a", User: "ana", Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 1000 * bourse.Second,
+		MinPerformance: bourse.Unit, Budget: bourse.MaxBudget, Deadline: bourse.Never}}}
+	return in
+}
+
+// A job is given up for good where no site can ever serve it and all have said so: for its
+// size, for what it requires, or because its deadline comes before the fastest nodes that
+// suit it could be done.
+func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
+	t.Parallel()
+	due := func(seconds bourse.Time) func(*Input) {
+		return func(in *Input) { in.Jobs[0].Request.Deadline, in.Jobs[0].Deadline = seconds*sec, seconds*sec }
+	}
+	both := func(list ...func(*Input)) func(*Input) {
+		return func(in *Input) {
+			for _, change := range list {
+				change(in)
+			}
+		}
+	}
+	gpu := func(in *Input) { in.Jobs[0].Request.Require.GPUs = 1 }
+	ready := func(in *Input) { in.Jobs[0].Request.Ready = 300 * sec }
+	for name, c := range map[string]struct {
+		code   bourse.Code
+		change func(*Input)
+		want   bourse.Code
+		final  bool
+		says   string
+	}{
+		"too large":                            {bourse.TooLarge, func(*Input) {}, bourse.TooLarge, true, ""},
+		"no such node":                         {bourse.NoNode, func(*Input) {}, bourse.NoNode, true, ""},
+		"another site may come":                {bourse.NoNode, func(in *Input) { in.Away = true }, bourse.NoNode, false, ""},
+		"another site might have some":         {bourse.NoNode, func(in *Input) { in.Jobs[0].Elsewhere = true }, bourse.NoNode, false, ""},
+		"a site is silent":                     {bourse.NoNode, func(in *Input) { in.Sites = append(in.Sites, Site{Name: "west"}) }, bourse.NoNode, false, ""},
+		"no site":                              {bourse.NoNode, func(in *Input) { in.Sites = nil }, bourse.NoNode, false, ""},
+		"no window":                            {bourse.NoWindow, func(*Input) {}, bourse.NoWindow, false, ""},
+		"no money":                             {bourse.NoMoney, due(101), bourse.NoMoney, false, ""},
+		"in time on the fastest":               {bourse.NoWindow, due(600), bourse.NoWindow, false, ""},
+		"too late even there":                  {bourse.NoWindow, due(599), bourse.Expired, true, "end at 600 at the soonest, after its deadline 599"},
+		"faster than any node":                 {bourse.NoWindow, both(due(20_000), func(in *Input) { in.Jobs[0].Request.MinPerformance = 3 * bourse.Unit }), bourse.Expired, true, "deadline 20000"},
+		"once it is ready":                     {bourse.NoWindow, both(ready, due(800)), bourse.NoWindow, false, ""},
+		"too late once it is ready":            {bourse.NoWindow, both(ready, due(799)), bourse.Expired, true, "end at 800"},
+		"in time on what it requires":          {bourse.NoWindow, both(gpu, due(1100)), bourse.NoWindow, false, ""},
+		"too late there":                       {bourse.NoWindow, both(gpu, due(1099)), bourse.Expired, true, "end at 1100"},
+		"too late, but may be ready earlier":   {bourse.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Pending = true }), bourse.Expired, false, "deadline 599"},
+		"too late for the job that follows it": {bourse.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Deadline = 900 * sec }), bourse.Expired, true, "what comes after it needs it to end by 599"},
+	} {
+		in := judged()
+		c.change(in)
+		got := newDraft(in).Judge(0, bourse.Reason{Code: c.code, Detail: "it is so"}, in.Away)
+		if got.Job != 0 || got.Reason.Code != c.want || got.Final != c.final || !strings.Contains(got.Reason.String(), c.says) {
+			t.Errorf("%s: %+v, want %s, final %t, %q", name, got, c.want, c.final, c.says)
+		}
+	}
+}
+
+// A job whose user may not use a site is told which, and until when. It is never given up for
+// good, and if nobody else offers anything, that is the reason.
+func TestJudge_NamesTheSitesThatAreClosedToTheUser(t *testing.T) {
+	t.Parallel()
+	closed := func(sites ...string) []bourse.UserBarred {
+		var list []bourse.UserBarred
+		for i, name := range sites {
+			list = append(list, bourse.UserBarred{Site: name, User: "ana", Until: bourse.Time(500+i) * sec})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		barred []bourse.UserBarred
+		user   string
+		code   bourse.Code
+		change func(*Input)
+		want   bourse.Code
+		says   []string
+		not    string
+	}{
+		"one of two":     {closed("north"), "ana", bourse.NoNode, func(*Input) {}, bourse.NoNode, []string{"it is so; closed to ana: north (asked again at 500"}, "south"},
+		"both":           {closed("north", "south"), "", bourse.NoNode, func(*Input) {}, bourse.NotAllowed, []string{"closed to users without a name: north (asked again at 500", "south (asked again at 501", "no other site"}, "it is so"},
+		"the other mute": {closed("north"), "ana", bourse.NoNode, func(in *Input) { in.Sites[1].Answer = Silent }, bourse.NotAllowed, []string{"closed to ana: north"}, "it is so"},
+		"no offers":      {closed("north"), "ana", bourse.NoOffer, func(in *Input) { in.Sites[0].Answer, in.Sites[1].Answer = Silent, Closed }, bourse.NoOffer, []string{"it is so; closed to ana: north"}, "south"},
+		"not there":      {closed("west"), "ana", bourse.TooLarge, func(*Input) {}, bourse.TooLarge, []string{"it is so; closed to ana"}, "north"},
+		"comes after":    {closed("north"), "ana", bourse.After, func(*Input) {}, bourse.After, []string{"it is so"}, "closed"},
+	} {
+		in := judged()
+		in.Jobs[0].User, in.Jobs[0].Barred = c.user, c.barred
+		c.change(in)
+		got := newDraft(in).Judge(0, bourse.Reason{Code: c.code, Detail: "it is so"}, false)
+		if got.Final || got.Reason.Code != c.want || strings.Contains(got.Reason.String(), c.not) {
+			t.Errorf("%s: %+v, want %s without %q", name, got, c.want, c.not)
+		}
+		for _, says := range c.says {
+			if !strings.Contains(got.Reason.String(), says) {
+				t.Errorf("%s: %q, want %q in it", name, got.Reason, says)
+			}
+		}
+	}
+}
+
+// Where there are no offers, a job is told what of: nobody is there, or answers, or has his
+// clock right, or offers anything.
+func TestPlan_SaysWhyThereAreNoOffers(t *testing.T) {
+	t.Parallel()
+	busy := Site{Name: "south", Answer: Closed, Refusal: bourse.Reason{Code: bourse.NotAllowed, Detail: "it drains"}}
+	for want, sites := range map[string][]Site{
+		"no site is there at present":             nil,
+		"none of 2 sites answered within 10 s":    {{Name: "north"}, {Name: "south"}},
+		"1 of 2 sites answered, none with offers": {{Name: "north"}, {Name: "south", Answer: Closed}},
+		"2 of 3 sites answered, none with offers": {{Name: "north", Answer: Closed}, {Name: "south", Answer: Closed}, {Name: "west"}},
+		"south: it drains":                        {{Name: "north", Answer: Skewed}, busy},
+		"the clock of north is":                   {{Name: "north", Answer: Skewed}, {Name: "south", Answer: Closed}, {Name: "west", Answer: Skewed}},
+	} {
+		in := judged()
+		in.Sites = sites
+		d := new(Planner).Plan(in)
+		if len(d.Postponed) != 1 || d.Postponed[0].Reason.Code != bourse.NoOffer || !strings.Contains(d.Postponed[0].Reason.String(), want) {
+			t.Errorf("%+v, want %q", d.Postponed, want)
+		}
+		in.Jobs[0].Gone = true
+		if d := new(Planner).Plan(in); len(d.Postponed) != 0 {
+			t.Errorf("a job that is gone is postponed: %+v", d.Postponed)
+		}
+	}
+}

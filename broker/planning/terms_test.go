@@ -1,0 +1,126 @@
+package planning
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/selection"
+)
+
+// B* and T* bind if an operator sets them; else the papers' other limit binds under their
+// goals, and neither by value.
+func TestTerms_WhichLimitBinds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		goal         bourse.Goal
+		budget, time bool
+	}{{bourse.GoalTime, true, false}, {bourse.GoalCost, false, true}, {bourse.GoalFinish, true, false}, {bourse.GoalValue, false, false}} {
+		auto := Terms{Minimize: c.goal, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}
+		if auto.BindsBudget() != c.budget || auto.BindsTime() != c.time {
+			t.Errorf("%v: B* binds %t, T* %t", c.goal, auto.BindsBudget(), auto.BindsTime())
+		}
+		set := Terms{Minimize: c.goal}
+		if !set.BindsBudget() || !set.BindsTime() {
+			t.Errorf("%v: B* of 0 binds %t, T* of 0 %t", c.goal, set.BindsBudget(), set.BindsTime())
+		}
+	}
+	if one := (&Terms{Minimize: bourse.GoalValue, Strategy: choice.Random}); !one.OneByOne() || one.ByValue() {
+		t.Error("jobs that are taken one by one are not placed by value")
+	}
+}
+
+// What is tried first once the chosen window is gone: the one with less of what is
+// minimised, then the cheaper, then the one found first.
+func TestTerms_BetterIsWhatIsMinimisedThenCostThenOrder(t *testing.T) {
+	t.Parallel()
+	dear := Alternative{Number: 1, Time: 5, End: 5, Loss: 5, Cost: 9}
+	for goal, change := range map[bourse.Goal]func(*Alternative){
+		bourse.GoalValue:  func(a *Alternative) { a.Loss = 4 },
+		bourse.GoalTime:   func(a *Alternative) { a.Time = 4 },
+		bourse.GoalFinish: func(a *Alternative) { a.End = 4 },
+		bourse.GoalCost:   func(a *Alternative) { a.Cost = 7 },
+	} {
+		terms := Terms{Minimize: goal}
+		best, cheap, late := dear, dear, dear
+		change(&best)
+		cheap.Number, cheap.Cost, late.Number = 2, 8, 3
+		order := []Alternative{best, cheap, dear, late}
+		for i := range order {
+			for k := range order {
+				if got := terms.Better(&order[i], &order[k]); got != (i < k) {
+					t.Errorf("%v: %+v before %+v: %t", goal, order[i], order[k], got)
+				}
+			}
+		}
+	}
+}
+
+// drafted is a draft of one site with an hour's windows of the given costs for each job; the
+// dearer ones are the quicker ones.
+func drafted(terms Terms, costs map[string][]bourse.Credits) *Draft {
+	in := &Input{Horizon: 20_000 * sec, Terms: terms, Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{{
+		Group: bourse.Group{Site: "s", Name: "g", Nodes: 9, Performance: bourse.Unit}, Admissible: bourse.NewProfile(0, 9), Clear: bourse.NewProfile(0, 9)}}}}}
+	for _, name := range []string{"a", "b", "c"} {
+		if costs[name] != nil {
+			in.Jobs = append(in.Jobs, Job{Name: name, User: "ana", Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, Budget: bourse.MaxBudget, Deadline: bourse.Never}})
+		}
+	}
+	d := newDraft(in)
+	for i := range in.Jobs {
+		var windows []bourse.Window
+		for _, cost := range costs[in.Jobs[i].Name] {
+			end := 5000*sec - bourse.Time(cost)*sec
+			windows = append(windows, bourse.Window{Time: end.Sub(0), Cost: cost, Parts: []bourse.Part{{Count: 1, End: end, Cost: cost}}})
+		}
+		d.Jobs[i].add(d, &in.Jobs[i], windows)
+	}
+	d.list()
+	return d
+}
+
+// If the best choice passes a user's quota, the job that is furthest above its cheapest window
+// gives that up, again and again, until all is within the quota.
+func TestChoose_AQuotaMovesWhoIsFurthestAboveItsCheapest(t *testing.T) {
+	t.Parallel()
+	terms := Terms{Minimize: bourse.GoalTime, BudgetLimit: 1000, TimeLimit: selection.Auto}
+	for quota, want := range map[bourse.Credits][]bourse.Credits{
+		100: {10, 6, 3}, 19: {10, 6, 3}, 18: {10, 5, 3}, 17: {10, 2, 3}, 15: {10, 2, 3}, 14: {10, 2, 1}, 13: {10, 2, 1}, 12: {9, 2, 1},
+	} {
+		d := drafted(terms, map[string][]bourse.Credits{"a": {9, 10}, "b": {2, 5, 6}, "c": {1, 3}})
+		o := new(Planner).Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000, Quotas: map[string]bourse.Credits{"ana": quota}})
+		for i, cost := range want {
+			if a := o.Jobs[i].Chosen(); a == nil || a.Cost != cost {
+				t.Errorf("quota %d: job %d gets %+v, want one for %d", quota, i, a, cost)
+			}
+		}
+	}
+}
+
+// Where not all jobs can be had within B* those served first have the first claim, and the
+// others are told of the limit.
+func TestChoose_WithinTheLimitThoseServedFirstComeFirst(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[bourse.Credits]string{13: "abc", 12: "ab", 11: "ab", 10: "ac", 9: "ac", 8: "a", 7: "a", 6: "bc", 5: "b", 3: "c", 1: ""} {
+		d := drafted(Terms{Minimize: bourse.GoalTime, BudgetLimit: limit, TimeLimit: selection.Auto}, map[string][]bourse.Credits{"a": {7}, "b": {4}, "c": {2}})
+		o := new(Planner).Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000})
+		got := ""
+		for i := range o.Jobs {
+			if o.Jobs[i].Chosen() != nil {
+				got += d.in.Jobs[i].Name
+			}
+		}
+		for _, x := range o.Postponed {
+			if x.Reason.Code != bourse.LimitBudget {
+				t.Errorf("B* %d: %s is postponed: %v", limit, d.in.Jobs[x.Job].Name, x.Reason)
+			}
+		}
+		if len(got)+len(o.Postponed) != 3 {
+			t.Errorf("B* %d: %q are served, %d told why not", limit, got, len(o.Postponed))
+		}
+		if want != got {
+			t.Errorf("B* %d: %q are served, want %q", limit, got, want)
+		}
+	}
+}
