@@ -51,10 +51,10 @@ var coreStandard = []string{
 // parallelStandard is what a parallel room may import in addition to coreStandard.
 var parallelStandard = []string{"context", "encoding/csv", "io", "math/rand/v2", "runtime", "sync", "sync/atomic", "time"}
 
-// coreModules lists the other modules that a deterministic room may import: state machines
-// and their messages, without I/O.
+// coreModules lists the other modules that a deterministic room may import: state machines,
+// their messages and their compression, without I/O.
 var coreModules = map[string][]string{
-	"agents/replica": {"go.etcd.io/raft/v3", "go.etcd.io/raft/v3/raftpb", "go.etcd.io/raft/v3/tracker", "google.golang.org/protobuf/proto"},
+	"agents/replica": {"github.com/klauspost/compress/s2", "go.etcd.io/raft/v3", "go.etcd.io/raft/v3/raftpb", "go.etcd.io/raft/v3/tracker", "google.golang.org/protobuf/proto"},
 }
 
 // clock lists the names in package time that read the wall clock or wait.
