@@ -54,6 +54,7 @@ type ClusterHold struct {
 	Run      bourse.Duration // real runtime of the work; 0: to the end
 	Replaces bourse.LegID    // the lock whose nodes it may use; the zero LegID if none
 	Again    bool            // even if it was released before
+	Begun    bool            // with Again: its work has begun, and must not begin again
 	Force    bool            // for maintenance: what is in the way gives way, as when nodes fail
 	Flex     bourse.Flex     // in groups that make promises: the window for the nodes
 	Job      string          // job and user of the work, for real nodes

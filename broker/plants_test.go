@@ -17,6 +17,15 @@ import (
 // here.
 func TestPlants(t *testing.T) {
 	planttest.Caught(t, "broker", map[string]func(*testing.T) bool{
+		"believe-the-penalty": func(t *testing.T) bool {
+			return !written(t, "wave nodes=4 length=1000 budget=20", "Degraded 1.0 4 50", "penalty 40")
+		},
+		"believe-the-refund": func(t *testing.T) bool {
+			return !written(t, "wave nodes=4 length=1000 budget=20", "Degraded 1.0 50 0.4", "refund 4,")
+		},
+		"believe-the-shift": func(t *testing.T) bool {
+			return written(t, "wave nodes=4 length=1000 budget=20 flexible=2000", "Shifted 1.0 9060 10060 1", "* shifted")
+		},
 		"keep-both":      keepsBoth,
 		"shift-unlisted": func(*testing.T) bool { return listedShiftMissed() },
 		"unbounded-move": movesPastABound,
@@ -34,6 +43,13 @@ func keepsBoth(t *testing.T) bool {
 		{"user", "modify wave nodes=6 length=1000 budget=20"}, {"north", "Held 2.0 4"}, {"north", "Confirmed 2.0 4"},
 	})
 	return !strings.Contains(last, "-> south: Release vo1/1/1.1\n")
+}
+
+// written has a site say what cannot be of a leg that it has sold for 4 credits, and reports
+// whether some words are in what the broker writes down and says.
+func written(t *testing.T, job, lie, words string) bool {
+	last := lastOf(t, [][2]string{{"submit", job}, {"north", "Held 1.0 4"}, {"north", "Confirmed 1.0"}, {"north", lie}})
+	return strings.Contains(last, words)
 }
 
 // losesSilently has a site lose a window, and reports whether nobody is told.

@@ -100,6 +100,8 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	l := a.locks[m.Leg]
 	switch {
+	case m.Begun && (l == nil || !l.done() && !l.begun): // this cluster has forgotten it
+		return begunBefore(m.Leg)
 	case l != nil && !l.done():
 		return bourse.Reason{} // placed before: the answer was lost
 	case l != nil && l.State == bourse.LockEnded && m.Again:
@@ -107,9 +109,14 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	case l != nil, a.past.has(m.Leg) && !m.Again:
 		return bourse.Reason{Code: bourse.Withdrawn, Detail: "leg " + m.Leg.String() + " was released before"}
 	case a.past.begun(m.Leg):
-		return bourse.Reason{Code: bourse.Withdrawn, Detail: "the work of leg " + m.Leg.String() + " has begun before, and does not begin twice"}
+		return begunBefore(m.Leg)
 	}
 	return a.backend.Place(now, m)
+}
+
+// begunBefore is why the nodes of a leg are not locked again.
+func begunBefore(leg bourse.LegID) bourse.Reason {
+	return bourse.Reason{Code: bourse.Withdrawn, Detail: "the work of leg " + leg.String() + " has begun before, and does not begin twice"}
 }
 
 // confirm turns a lock into a reservation in which work runs from its start on, and

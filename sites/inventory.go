@@ -77,6 +77,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 			v.orders.tell(t, l, releaseOrder)
 		}
 	}
+	v.compared = true
 	v.operator.again(t, func(id bourse.LegID) bool { return kept[id] != nil && !kept[id].Lost })
 	if orphans {
 		inventoryAt(t, v.began.Add(orphanGrace))
@@ -86,13 +87,16 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 
 // compare compares an open leg with what the cluster keeps for it.
 func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
-	lost := agents.ClusterLost{Leg: l.Leg}
-	if k != nil {
+	lost, forgot := agents.ClusterLost{Leg: l.Leg}, k != nil && v.forgotten(l, k)
+	switch {
+	case forgot:
+		lost.Reason = bourse.Because(bourse.Busy, "its cluster has begun again with an older journal")
+	case k != nil:
 		lost.Reason = k.Reason
 	}
 	t.m = lost
 	switch {
-	case k == nil, k.Lost:
+	case k == nil, k.Lost, forgot:
 		if do := table[onLost][l.State]; do != nil {
 			do(v.participant, l, t)
 			v.orders.tell(t, l, releaseOrder)
@@ -115,4 +119,21 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 			}
 		}
 	}
+}
+
+// forgotten reports whether the cluster, which has lost the last of its journal, has forgotten
+// what it had told of a leg: that it moved the leg to where it lies, or that the leg's work
+// has begun, so that it would begin again. Only the first inventory of a life can show that:
+// a cluster and its site are one process, and nothing else is heard of the cluster before.
+// Row S123.
+func (v *inventory) forgotten(l *leg, k *agents.ClusterLock) bool {
+	switch {
+	case v.compared:
+		return false
+	case l.State == bourse.Running && !k.Running && !k.Ended && l.What.Work == 0:
+		return true // a share works from its hold on
+	case k.Shifts == l.shifts:
+		return k.Shifts > 0 && (k.From != l.What.Start || k.To != l.What.End)
+	}
+	return k.Shifts < l.shifts
 }

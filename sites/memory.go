@@ -25,9 +25,10 @@ type memory struct {
 	wishes
 
 	// This life only.
-	epoch   uint64 // its nonce
-	started uint64 // how many facts there were when it began
-	began   bourse.Time
+	epoch    uint64 // its nonce
+	started  uint64 // how many facts there were when it began
+	began    bourse.Time
+	compared bool // it has seen what the cluster keeps
 }
 
 func newMemory(cfg *Config) memory {

@@ -77,7 +77,8 @@ func (p *participant) credible(t step, e event, l *leg) act {
 // hear handles a report from the cluster about a leg. If the leg is over or was never known,
 // the site releases it, which stops the cluster repeating. If the site may have forgotten
 // the leg, it does nothing for as long as it keeps such nodes, so that the leg's broker can
-// assert it; the cluster will repeat the report.
+// assert it; the cluster will repeat the report. A life heeds no report before its first
+// inventory, which shows what the cluster itself has forgotten.
 func (p *participant) hear(t step, e event, id bourse.LegID) {
 	if id.Tx.Broker == "" { // a maintenance: it runs no work, but may be lost with its nodes
 		t.out.Send(p.cfg.Cluster, agents.ClusterRelease{Leg: id})
@@ -85,6 +86,9 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 			inventoryAt(t, t.now)
 		}
 		return
+	}
+	if !p.compared {
+		return // the cluster may have forgotten what this site knows; it repeats the report
 	}
 	l := p.legs[id]
 	if l != nil {

@@ -16,6 +16,7 @@ import (
 func TestPlants(t *testing.T) {
 	planttest.Caught(t, "sites", map[string]func(*testing.T) bool{
 		"any-version":   func(*testing.T) bool { return staleVersionHeld() },
+		"begin-again":   func(*testing.T) bool { return beginsAgain() },
 		"no-list-fence": func(*testing.T) bool { return earlierLifeDecides() },
 	})
 }
@@ -42,6 +43,20 @@ func earlierLifeDecides() bool {
 	s.say("broker:vo1", agents.List{Broker: "vo1", Incarnation: 2, Nonce: 2, Known: []bourse.LegID{id}})
 	s.say("broker:vo1", agents.Confirm{Leg: id, DecidedBy: 1})
 	return s.site.participant.legs[id].State == bourse.Confirmed
+}
+
+// beginsAgain has a cluster forget that the work of a leg has begun, and reports whether it
+// begins again. Row S123.
+func beginsAgain() bool {
+	s := durableStory(storyConfig(4), nil)
+	id := legOfVO1(1)
+	s.say("broker:vo1", agents.Hold{Leg: id, What: window(1, 100, 800), User: "u", Limit: 1000 * bourse.Credit, For: 30_000})
+	s.disk.copied = len(s.disk.facts)
+	s.say("broker:vo1", agents.Confirm{Leg: id})
+	s.advance(200_000)
+	s.restored()
+	s.born()
+	return s.site.participant.legs[id].State == bourse.Running && s.locks()[id].Running
 }
 
 func legOfVO1(seq uint64) bourse.LegID {

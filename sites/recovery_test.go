@@ -15,7 +15,7 @@ func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 	cfg := storyConfig(4)
 	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	s := newStory(cfg, backfill.EASY, nil)
-	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	id := legOfVO(1)
 	m := agents.Reassert{Incarnation: 1, Nonce: 1, Leg: agents.ListedLeg{Leg: id, State: bourse.Confirmed, Job: "job",
 		What: bourse.Leg{Group: "main", Nodes: 4, Start: 1_000_000, End: 1_100_000}, Fare: bourse.Fare{Base: bourse.Credit}}}
 	m.Leg.Proof = cfg.Key.Prove(&m.Leg, agents.Stamp{Epoch: 50, Seq: 9}) // of a life that is lost
@@ -34,4 +34,30 @@ func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 	if l, kept := s.locks()[id]; kept {
 		t.Errorf("the cluster keeps %+v for a leg that was released", l)
 	}
+}
+
+// Site and cluster have forgotten a leg whose work runs, as its broker knows. The work is not begun
+// once more; what brings no work is restored, as anything else is.
+func TestReassert_OfWorkThatHasBegunBeginsNone(t *testing.T) {
+	t.Parallel()
+	for _, work := range []*bourse.Handover{handed, nil} {
+		cfg := storyConfig(4)
+		cfg.Key = agents.DerivedKey(1, cfg.Name)
+		s := newStory(cfg, backfill.EASY, nil)
+		id := legOfVO(1)
+		m := agents.Reassert{Incarnation: 1, Nonce: 1, Work: work, Leg: agents.ListedLeg{Leg: id, State: bourse.Confirmed, Job: "job",
+			What: bourse.Leg{Group: "main", Nodes: 4, Start: 10_000, End: 1_100_000}, Fare: bourse.Fare{Base: bourse.Credit}}}
+		m.Leg.Proof = cfg.Key.Prove(&m.Leg, agents.Stamp{Epoch: 50, Seq: 9}) // of a life that is lost
+		m.Leg.State = bourse.Running
+		s.advance(20_000)
+		s.say("broker:vo1", m)
+		l := s.site.legs[id]
+		if _, kept := s.locks()[id]; kept == (work != nil) || l == nil || l.State == bourse.Running != kept {
+			t.Errorf("with work %v: the site has %+v, the cluster keeps nodes: %t", work != nil, l, kept)
+		}
+	}
+}
+
+func legOfVO(seq uint64) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
 }

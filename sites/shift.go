@@ -9,10 +9,11 @@ import (
 // until that acknowledges.
 
 // moved handles the cluster's report that a flexible leg was moved or fixed. For a leg that
-// is not confirmed here yet it is ignored; the cluster will repeat it. Row S81.
+// is not confirmed here yet, or before a life's first inventory, it is ignored; the cluster
+// will repeat it. Row S81.
 func (n *notices) moved(t step, m agents.ClusterMoved) {
 	l := n.legs[m.Leg]
-	if l != nil && l.State < bourse.Confirmed {
+	if l != nil && l.State < bourse.Confirmed || !n.compared {
 		return
 	}
 	t.out.Send(n.cfg.Cluster, agents.ClusterHeard{Leg: m.Leg, Shifts: m.Shifts})

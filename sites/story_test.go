@@ -35,6 +35,7 @@ type story struct {
 	stale   bool   // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
 	proofs  map[bourse.LegID][]bourse.Proof // that the site has given
+	disk    clusterDisk
 }
 
 type delivery struct {
@@ -145,6 +146,7 @@ func (s *story) deliver(d delivery) {
 		}
 		s.step(s.cluster, d, &out)
 		for _, f := range out.Facts {
+			s.disk.facts = append(s.disk.facts, recorded{s.now, f})
 			if _, down := f.(bourse.NodesDown); down {
 				s.note("  fact %s", factWords(f))
 			}

@@ -47,6 +47,8 @@ import (
 //	odd                                                     a message of a kind that the site does not know
 //	status                                                  what the operator sees
 //	restart keep=FACTS | image seed=N | keyless             the site begins again from its facts, the first of them, or its image
+//	site durable                                            one whose cluster has a journal too
+//	copy cluster; restart past                              its journal is copied; the cluster begins again with the copy, and the site
 //	granted LEG                                             the cluster's answer to a hold comes, late
 //	legs; accounts; locks                                   what the site keeps, and the cluster
 func TestTransaction_Rows(t *testing.T) {
@@ -105,7 +107,12 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		if d.HasArg("keyless") {
 			s.cfg.Key = nil
 		}
+		if d.HasArg("past") {
+			s.restored()
+		}
 		s.born()
+	case "copy":
+		s.disk.copied = len(s.disk.facts)
 	case "granted":
 		s.put(theSite, agents.ID(a.text("from", string(theCluster))), agents.ClusterHeld{Leg: a.leg(d.CmdArgs[0].Key)})
 		s.settle()
@@ -284,6 +291,9 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	}
 	if d.HasArg("shared") {
 		return sharedStory(a, cfg, jobs)
+	}
+	if d.HasArg("durable") {
+		return durableStory(cfg, promises)
 	}
 	return newStory(cfg, backfill.EASY, jobs, promises)
 }

@@ -171,7 +171,8 @@ func (p *process) flip(f Fault, draw stream) {
 	p.amnesia = true // a flip in the last record is a torn tail
 }
 
-// forget restarts a process with an earlier state of its disk.
+// forget restarts a process with an earlier state of its disk, and with it the host on whose
+// machine it runs: the two are one process of an operator's.
 func (p *process) forget(backup *journal.Memory, draw stream) {
 	w := p.world
 	p.backup = false
@@ -188,6 +189,13 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 		p.second.Memory, p.second.lost = backup.Clone(), false
 	}
 	p.later(draw.within(bourse.Second, 30*bourse.Second))
+	if name, ok := w.index[w.hosts[p.name].Machine]; ok {
+		for _, q := range w.of[name] {
+			if q.agent != nil {
+				q.crash(draw.within(bourse.Second, 30*bourse.Second), nil)
+			}
+		}
+	}
 }
 
 // fork starts a second process of the same name with a copy of the disk, and ends one of the

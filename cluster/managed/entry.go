@@ -162,13 +162,14 @@ func live(j *bourse.ManagedJob) bool {
 
 // jobIs picks the entry's job among those of its name, and returns its state. A job that was
 // over before the entry's work was submitted, or that we have ended to submit the work
-// anew, is not the entry's.
+// anew, is not the entry's. One that has run though the journal says that nothing was
+// submitted is: a later journal had submitted it, and was lost.
 func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state jobSeen, is, extra *bourse.ManagedJob) {
 	list = slices.DeleteFunc(slices.Clone(list), func(j *bourse.ManagedJob) bool {
 		if live(j) {
 			return false
 		}
-		old := e.submitted == 0 || j.Submit > 0 && j.Submit.Add(slack) < e.submitted
+		old := e.submitted == 0 && !e.mayHaveRun(j) || j.Submit > 0 && j.Submit.Add(slack) < e.submitted
 		return old || e.replaced > 0 && j.Submit <= e.replaced && len(j.Nodes) == 0
 	})
 	if len(list) == 0 {
@@ -199,6 +200,12 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 		return over, is, nil
 	}
 	return unclear, is, nil
+}
+
+// mayHaveRun reports whether a job that has run is the entry's though its work was never
+// submitted by the journal: the journal is one of the past. Then the work does not run again.
+func (e *entry) mayHaveRun(j *bourse.ManagedJob) bool {
+	return len(j.Nodes) > 0 && (e.want == placing || e.want == held || e.want == due)
 }
 
 // standing ranks several jobs of a name: the least counts.

@@ -31,6 +31,7 @@ var table = [wants][jobStates]row{
 	held: {
 		unseenJob: all(rest),
 		noJob:     {rest, again, handChanged, rest, rest},
+		over:      {rest, again, handChanged, rest, rest},
 		pending:   all(endJob), stopped: all(endJob), unclear: all(endJob), runs: all(endJob), twoJobs: all(endJob),
 	},
 	bare: {

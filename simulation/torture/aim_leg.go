@@ -81,7 +81,7 @@ func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
 	switch f.Salt >> 8 % 8 {
 	case 0, 1:
 		for i := range w.sites {
-			if s := &w.sites[i]; siteID(s.config.Name) == f.Host && s.kind == simulated { // a manager has faults of its own
+			if s := &w.sites[i]; siteID(s.config.Name) == f.Host && s.kind == simulated && s.deadlines == nil { // a manager has faults of its own
 				w.Post(w.Now(), s.config.Cluster, agents.NodesLost{Group: leg.What.Group, Count: 1 << 20, For: 10 * bourse.Minute})
 				return
 			}

@@ -280,6 +280,14 @@ func (c *checker) clusterFact(s *sim.Step, f agents.Fact) {
 	case bourse.NodesLocked:
 		c.locks[lockKey{s.ID, f.Leg}] = true
 		delete(c.vacated, lockKey{s.ID, f.Leg})
+	case bourse.TasksPlaced:
+		if f.Leg != (bourse.LegID{}) {
+			c.locks[lockKey{s.ID, f.Leg}] = true
+		}
+	case bourse.LockMoved: // of one that records them, and has no nodes to free
+		if f.State == bourse.LockReleased || f.State == bourse.LockEnded || f.State == bourse.LockLost {
+			delete(c.locks, lockKey{s.ID, f.Leg})
+		}
 	case bourse.NodesFreed:
 		delete(c.locks, lockKey{s.ID, f.Leg})
 		if _, asked := s.Message.(agents.ClusterRelease); !asked { // its work has ended, or its nodes have failed

@@ -41,7 +41,8 @@ type checker struct {
 	heard    map[heardFrom]bourse.Time    // by a process's own clock
 	shifted  map[bourse.LegID]bourse.Time // of the world: when its site last recorded where it lies
 	told     told
-	word     map[word]bourse.Time // by a process's own clock: when discovery has named a site
+	divided  map[agents.ID]*divided // by clusters of time-shared nodes
+	word     map[word]bourse.Time   // by a process's own clock: when discovery has named a site
 	history  *History
 	answers  map[bourse.LegID][]siteAnswer
 	lost     map[lostKey]bool
@@ -100,6 +101,12 @@ func newChecker(w *world) *checker {
 		}
 	}
 	c.journals = invariant.New(sizes)
+	c.divided = map[agents.ID]*divided{}
+	for i := range w.sites {
+		if s := &w.sites[i]; s.deadlines != nil {
+			c.divided[s.config.Cluster] = newDivided(s.config.Cluster, s.config.Groups)
+		}
+	}
 	c.talk, c.behind = newTalk(c), newBehind(c)
 	c.lives.of, c.lives.lied = map[int]*lifeTold{}, map[bourse.TxID]bool{}
 	for i := range w.sites {
@@ -212,10 +219,14 @@ func (c *checker) life(l *sim.Life) error {
 		lost := m.cut(l.Facts)
 		c.past[l.ID] = true
 		c.forget(l.ID, lost)
+		c.clusterForgets(l.ID, m, lost)
 		if !l.Amnesia {
 			return fmt.Errorf("I11: %d durable facts are gone, the first a %s", len(lost), lost[0].Kind())
 		}
 	case l.Facts > len(m.facts): // what a torn write had left
+		if d := c.divided[l.ID]; d != nil {
+			d.blind = true
+		}
 		s := &sim.Step{At: l.At, Now: l.Now, Process: l.Process, ID: l.ID}
 		for _, f := range l.Last[len(l.Last)-(l.Facts-len(m.facts)):] {
 			if err := c.fact(s, m, f); err != nil {

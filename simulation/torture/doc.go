@@ -12,6 +12,10 @@
 // In half of the worlds there are resource managers behind some sites (package manager).
 // Their true state is compared with the sites' records: manager.go.
 //
+// Where clusters have journals, some begin again with older ones (past.go). One world of
+// sixteen has a site of time-shared nodes (shares.go), which the mirror follows too
+// (divided.go).
+//
 // One world of sixteen has sites that lie (lies.go). In another one of sixteen bounds are
 // so low that they are reached, there are many moves, and a day and a half passes at the
 // end, after which all agents must have forgotten everything (strained.go).

@@ -23,6 +23,11 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return err
 	}
 	c.clusterFact(s, f)
+	if d := c.divided[s.ID]; d != nil {
+		if err := d.take(s.Now, f); err != nil {
+			return err
+		}
+	}
 	if err := c.verified(s, m, f); err != nil {
 		return err
 	}

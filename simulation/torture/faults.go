@@ -66,9 +66,9 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 		}
 	}
-	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed), discoveryFaults(seed))
+	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed), discoveryFaults(seed), wishFaults(seed))
 	if mortal(seed) {
-		others = append(others, machineFaults(seed)...)
+		others = slices.Concat(others, machineFaults(seed), pastFaults(seed))
 	}
 	if narrow(seed) {
 		others = append(others, narrowFaults(seed)...)
@@ -183,8 +183,8 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 	switch f.Kind {
 	case NodeLost:
 		for i := range w.sites {
-			if w.sites[i].kind != simulated {
-				continue // its manager has faults of its own
+			if w.sites[i].kind != simulated || w.sites[i].deadlines != nil {
+				continue // its manager has faults of its own; time-shared nodes do not fail
 			}
 			if s := &w.sites[i].config; s.Cluster == f.Host {
 				g := s.Groups[f.Salt%uint64(len(s.Groups))]

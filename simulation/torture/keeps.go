@@ -66,7 +66,8 @@ func (c *checker) budget(b *broker.Broker, m *mirror) error {
 
 // promises checks I1 on a site's own record: of no group more nodes are
 // promised at any instant than it has. A leg whose work is over, or whose nodes have
-// failed, holds none, although the word of that may still be on its way.
+// failed, holds none, although the word of that may still be on its way. Shares of nodes are
+// checked by their cluster's facts (divided.go).
 func (c *checker) promises(m *mirror) error {
 	name := strings.TrimPrefix(string(m.id), "site:")
 	free := map[string]int{}
@@ -75,7 +76,7 @@ func (c *checker) promises(m *mirror) error {
 	}
 	var blocking []*legMirror
 	for _, id := range sortedLegs(m.legs) {
-		if l := m.legs[id]; l.State.Blocks() && !c.exempt[id] && !c.vacated[lockKey{clusterID(name), id}] {
+		if l := m.legs[id]; l.State.Blocks() && l.What.Work == 0 && !c.exempt[id] && !c.vacated[lockKey{clusterID(name), id}] {
 			blocking = append(blocking, l)
 		}
 	}

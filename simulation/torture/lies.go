@@ -32,6 +32,15 @@ func lyingFaults(seed uint64) (list []sim.Fault) {
 		list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 100 + r.IntN(900), Size: r.Int64N(ofSomeOf), Salt: 1 + r.Uint64N(1<<32),
 			At: start.Add(5*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute)))), For: bourse.Minute + bourse.Duration(r.Int64N(int64(12*bourse.Minute)))})
 	}
+	for range 2 { // a broker begins anew, and sites list to it what they never sold (B99)
+		f := sim.Fault{Kind: sim.OldJournal, Host: brokerID(brokerNames[r.IntN(len(brokerNames))]), Salt: 1 + r.Uint64N(1<<32),
+			At: start.Add(20*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-40*bourse.Minute)))), For: 5 * bourse.Minute}
+		list = append(list, f)
+		for range 2 {
+			list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 1000, Size: ofLists, Salt: 1 + r.Uint64N(1<<32),
+				At: f.At.Add(f.For - bourse.Second), For: 3 * bourse.Minute})
+		}
+	}
 	return list
 }
 
@@ -128,8 +137,9 @@ func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much
 }
 
 // gullible checks that a broker does not believe the impossible, whoever has said it. By
-// its own record a leg costs no more than its limit, brings back no more than it has cost,
-// and at most ten times that as a penalty.
+// its own record a leg costs no more than its limit, lies within its window, brings back no
+// more than it has cost, and at most ten times that as a penalty. Nor does it take on legs of
+// another broker.
 func gullible(m *mirror, f agents.Fact) error {
 	switch f := f.(type) {
 	case bourse.LegPriced:
@@ -140,6 +150,15 @@ func gullible(m *mirror, f agents.Fact) error {
 		if limit := t.begun.Limits[f.Leg.Leg]; f.Fare.Base < 0 || f.Fare.Additive < 0 || f.Fare.Total() > limit {
 			return fmt.Errorf("I10: %s takes leg %v for held at %v, its limit is %v", m.id, f.Leg, f.Fare, limit)
 		}
+		if f.End > 0 {
+			return outside(m, f.Leg, f.Start, f.End)
+		}
+	case bourse.LegShifted:
+		return outside(m, f.Leg, f.Start, f.End)
+	case bourse.LegAdopted:
+		if brokerID(f.Leg.Tx.Broker) != m.id {
+			return fmt.Errorf("B55: %s takes on leg %v of another broker", m.id, f.Leg)
+		}
 	case bourse.LegDone:
 		posted := m.closed[f.Leg].Posted
 		if f.Refund < 0 || f.Refund > posted || f.Penalty < 0 || f.Penalty > posted.Times(mostPenalty) {
@@ -147,6 +166,15 @@ func gullible(m *mirror, f agents.Fact) error {
 		}
 	}
 	return nil
+}
+
+// outside checks a place that a broker believes in, against the window that it has asked for.
+func outside(m *mirror, id bourse.LegID, from, to bourse.Time) error {
+	t := m.txs[id.Tx]
+	if t == nil || t.begun.Limits == nil || t.begun.Flex.Holds(from, to) {
+		return nil
+	}
+	return fmt.Errorf("I9: %s takes leg %v to lie over [%v, %v), its window is [%v, %v)", m.id, id, from, to, t.begun.Flex.Ready, t.begun.Flex.Due)
 }
 
 // mostPenalty is how many times the price of a leg its penalty may be.

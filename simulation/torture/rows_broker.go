@@ -70,6 +70,7 @@ func (x *taking) news(f agents.Fact) {
 		x.takeIf(f.Reason.Code == bourse.Bound, "B140")
 	case bourse.JobBroken:
 		x.takeIf(f.Reason.Code == bourse.After, "B82", "B83")
+		x.takeIf(f.Reason.Code == bourse.After && x.step.Message.Kind() == "LateDue", "B86")
 		x.takeIf(x.givenBack(f.Job), "B57")
 	case bourse.JobCancelled:
 		x.takeIf(!f.Reason.Refused(), "B27")

@@ -1,6 +1,8 @@
 package torture
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 )
@@ -194,12 +196,14 @@ func (x *taking) siteMoved(f bourse.LegMoved) {
 		}
 	case bourse.Held:
 		x.take("S15")
+		x.takeIf(f.What.Work > 0, "S90")
 		if f.Flex.Movable(f.What) {
 			x.take(map[bool]string{true: "S80", false: "S94"}[x.promises()])
 		}
 	case bourse.LegExpired:
 		x.take(map[bool]string{true: "S17", false: "S23"}[l == nil])
 	case bourse.Cancelled:
+		x.takeIf(f.What.Work > 0 && was != bourse.Asked, "S92")
 		x.take(map[bourse.LegState]string{bourse.Asked: "S18", bourse.Held: "S22", bourse.Prepared: "S31"}[was])
 		x.takeIf(answered, "S33")
 	case bourse.Prepared:
@@ -219,11 +223,15 @@ func (x *taking) siteMoved(f bourse.LegMoved) {
 	case bourse.Lost:
 		x.take(map[bourse.LegState]string{bourse.Held: "S24", bourse.Prepared: "S36", bourse.Confirmed: "S42", bourse.Running: "S42"}[was])
 		x.takeIf(f.Reason.Code == bourse.Early, "S106")
+		if m, inventory := message.(agents.ClusterLocks); inventory {
+			x.takeIf(slices.ContainsFunc(m.Locks, func(k agents.ClusterLock) bool { return k.Leg == f.Leg && !k.Lost }), "S123")
+		}
 	case bourse.Running:
 		x.take("S40")
 	case bourse.Released:
 		x.takeIf(sent[agents.Released](x), "S41")
 		x.takeIf(l != nil && l.Kept > 0, "S121")
+		x.takeIf(f.What.Work > 0, "S92")
 	case bourse.Settled:
 		x.take("S46")
 	}

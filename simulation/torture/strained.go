@@ -58,10 +58,7 @@ func (w *world) drawNarrow() {
 func narrowFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamNarrowFaults))
 	for range 20 {
-		salt := 1 + r.Uint64N(1<<62)
-		salt -= salt >> 8 % 3 << 8 // they want another window, not none
-		list = append(list, sim.Fault{Kind: UserCancel, Host: usersID(brokerNames[r.IntN(len(brokerNames))]), Salt: salt,
-			At: start.Add(10*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute))))})
+		list = append(list, otherWindow(r))
 	}
 	for range 6 {
 		list = append(list, sim.Fault{Kind: LegAimed, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Share: ofMove,

@@ -26,4 +26,7 @@ const (
 	streamNarrow        = 18
 	streamNarrowFaults  = 19
 	streamLies          = 20
+	streamPast          = 21
+	streamShares        = 22
+	streamWishes        = 23
 )

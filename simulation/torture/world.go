@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/cluster/share"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -81,6 +82,8 @@ type site struct {
 	local    [][]bourse.LocalJob   // by group
 	promises *queue.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
 
+	deadlines [][]share.Job // by group, of a site of time-shared nodes; nil: it is none
+
 	kind      kind
 	nodeNames [][]string      // of a site that has a manager, by group
 	policy    backfill.Policy // of its manager
@@ -130,6 +133,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if kinds != nil {
 		w.drawWork()
 	}
+	if sharing(seed) {
+		w.drawShares()
+	}
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
 	}
@@ -173,14 +179,18 @@ func (w *world) addSite(s *site) {
 		w.addMortal(s)
 		return
 	}
-	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: true}, s.backend())
+	// Where shares are checked by facts, it records them all.
+	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: s.deadlines == nil}, s.backend())
 	w.cluster[clusterID(name)] = c
 	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }
 
 // backend is what a site's cluster knows of nodes and time.
 func (s *site) backend() cluster.Backend {
-	if s.kind != simulated {
+	switch {
+	case s.deadlines != nil:
+		return s.shares()
+	case s.kind != simulated:
 		return s.managed()
 	}
 	return s.nodes()

@@ -1,0 +1,42 @@
+package managed
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// A life whose journal is older than the submission of work finds in the manager that it has run,
+// and does not submit it again: whether it was confirmed by then, or only held.
+func TestPast_WorkThatHasRunDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
+	for _, confirmed := range []bool{true, false} {
+		both(t, func(t *testing.T, w *world) {
+			w.toy.lengths[nameOf(1)] = 10 * bourse.Second
+			if h := w.hold(1, what(2, start, 4*bourse.Minute)); h.Refusal.Refused() {
+				t.Fatal(h.Refusal)
+			}
+			old := slices.Clone(w.facts)
+			w.confirm(1)
+			if confirmed {
+				old = slices.Clone(w.facts)
+			}
+			w.run(start.Add(20 * bourse.Second))
+			if w.toy.begun[nameOf(1)] != 1 {
+				t.Fatalf("its work has begun %d times", w.toy.begun[nameOf(1)])
+			}
+			w.facts = old
+			w.begin()
+			if !confirmed {
+				w.wait(5 * bourse.Second)
+				w.confirm(1)
+			}
+			w.run(start.Add(2 * bourse.Minute))
+			if r := w.last(1).Result; w.last(1).State != bourse.LockEnded || r == nil || !r.Known {
+				t.Errorf("%v, %+v", w.fates(1), r)
+			}
+			w.over(t, 1)
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package torture
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/policy/admission"
+)
+
+// Time-shared nodes: in one world of sixteen the nodes of one site serve work with deadlines,
+// by Libra. Nothing else of such a world is drawn otherwise.
+
+// sharing reports whether a site of a seed's world has time-shared nodes.
+func sharing(seed uint64) bool { return seed%16 == 3 }
+
+// fastest is the performance of time-shared nodes, which no others have.
+const fastest bourse.Performance = 2500
+
+// drawShares makes the nodes of one site time-shared, and gives its local jobs deadlines. A third
+// of the brokers' jobs need nodes as fast as these, so that they do not fit there all.
+func (w *world) drawShares() {
+	r := rand.New(rand.NewPCG(w.seed, streamShares))
+	s := &w.sites[r.IntN(len(w.sites))]
+	s.kind, s.promises, s.config.Promises = simulated, nil, nil
+	s.config.Urgency = 500 * r.IntN(3)
+	for i := range s.config.Groups {
+		s.config.Groups[i].Performance = fastest
+	}
+	for i := range w.brokers {
+		jobs := w.brokers[i].jobs
+		for k := range jobs {
+			if j := &jobs[k]; r.IntN(3) == 0 {
+				j.Nodes, j.MinPerformance = 1+r.IntN(4), fastest
+			}
+		}
+	}
+	s.deadlines = make([][]share.Job, len(s.local))
+	for i, list := range s.local {
+		for _, j := range list {
+			s.deadlines[i] = append(s.deadlines[i], share.Job{LocalJob: j, Deadline: j.Submit.Add(j.Estimate * bourse.Duration(12+r.IntN(30)) / 10)})
+		}
+	}
+}
+
+// shares are the nodes of such a site, with their local work.
+func (s *site) shares() cluster.Backend {
+	return share.New(s.config.Groups, share.Options{Control: admission.Libra}, func(group int, _, after bourse.Time) func() (share.Job, bool) {
+		return share.Jobs(slices.DeleteFunc(slices.Clone(s.deadlines[group]), func(j share.Job) bool { return j.Submit < after }))
+	})
+}

@@ -1,0 +1,74 @@
+package torture
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// In a world with time-shared nodes, work is placed on them, refused where the deadlines of others
+// need them, and given back.
+func TestShares_OneSiteServesByDeadlines(t *testing.T) {
+	t.Parallel()
+	rows := map[string]int{}
+	for _, seed := range []uint64{3, 19} { // the clusters of the second have journals
+		r := Run(seed, Options{Alone: true})
+		if r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+		for row, n := range r.Rows {
+			rows[row] += n
+		}
+	}
+	for row, least := range map[string]int{"S90": 10, "S91": 1, "S92": 1} {
+		if rows[row] < least {
+			t.Errorf("row %s is taken %d times, want %d", row, rows[row], least)
+		}
+	}
+}
+
+// A node whose tasks need more than all of it is seen, whenever they came, and not once they have
+// gone.
+func TestDivided_DeadlinesNeedNoMoreThanANode(t *testing.T) {
+	t.Parallel()
+	id := func(n uint64) bourse.LegID { return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: n}} }
+	task := func(n int64, work, deadline int64) bourse.TasksPlaced {
+		return bourse.TasksPlaced{Group: "g1", Number: n, Leg: id(uint64(n)), What: bourse.Leg{Work: bourse.Duration(work)}, Run: bourse.Duration(work), Deadline: bourse.Time(deadline), Nodes: []int{0}}
+	}
+	over := bourse.LockMoved{Leg: id(1), State: bourse.LockReleased}
+	local := task(1, 600, 1000)
+	local.Leg, local.Job, local.What = bourse.LegID{}, bourse.LocalJob{ID: 7, Estimate: 600}, bourse.Leg{}
+	other := task(2, 500, 1000)
+	other.Nodes = []int{1}
+	for name, c := range map[string]struct {
+		speed bourse.Performance
+		facts []dated
+		words string
+	}{
+		"all of it":             {1000, []dated{{0, task(1, 600, 1000)}, {0, task(2, 400, 1000)}}, ""},
+		"more":                  {1000, []dated{{0, task(1, 600, 1000)}, {0, task(2, 401, 1000)}}, "need 1.001"},
+		"another node":          {1000, []dated{{0, task(1, 600, 1000)}, {0, other}}, ""},
+		"a faster one":          {2000, []dated{{0, task(1, 600, 1000)}, {0, task(2, 1400, 1000)}}, ""},
+		"after some work":       {1000, []dated{{0, task(1, 600, 1000)}, {500, task(2, 400, 1000)}}, ""}, // 100 of 500 ms are needed
+		"before some work":      {1000, []dated{{0, task(1, 600, 1000)}, {500, task(2, 401, 1000)}}, "need 1.002"},
+		"after its end":         {1000, []dated{{0, task(1, 600, 1000)}, {600, task(2, 400, 1000)}}, ""},
+		"after its release":     {1000, []dated{{0, task(1, 600, 1000)}, {10, over}, {20, task(2, 980, 1000)}}, ""},
+		"beside a local job":    {1000, []dated{{0, local}, {0, task(2, 401, 1000)}}, "need 1.001"},
+		"after a local job":     {1000, []dated{{0, local}, {10, bourse.JobEnded{Job: 7, Group: "g1"}}, {10, task(2, 990, 1000)}}, ""},
+		"recorded late":         {1000, []dated{{0, task(1, 600, 1000)}, {900, func() agents.Fact { f := task(2, 401, 1000); f.When = 500; return f }()}}, "need 1.002"},
+		"a third, once one ran": {1000, []dated{{0, task(1, 100, 200)}, {0, task(2, 400, 1000)}, {200, task(3, 370, 800)}}, ""},
+	} {
+		d := newDivided("cluster:ash", []bourse.Group{{Name: "g1", Performance: c.speed}})
+		var err error
+		for _, x := range c.facts {
+			if e := d.take(x.at, x.fact); err == nil {
+				err = e
+			}
+		}
+		holds(t, name, err, c.words)
+		if d.cut(1); len(d.log) != 1 || len(d.on) != 1 {
+			t.Errorf("%s: %d facts and %d pieces of work are left", name, len(d.log), len(d.on))
+		}
+	}
+}
