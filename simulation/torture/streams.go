@@ -26,4 +26,5 @@ const (
 	streamNarrow        = 18
 	streamNarrowFaults  = 19
 	streamLies          = 20
+	streamDisks         = 30
 )

@@ -18,7 +18,7 @@ func TestStreams_ANewPurposeHasAStreamOfItsOwn(t *testing.T) {
 		own[streamManager+i] = "streamManager"
 	}
 	for name, number := range map[string]int{"streamWorld": streamWorld, "streamPromises": streamPromises, "streamReplicas": streamReplicas, "streamLost": streamLost, "streamLegFaults": streamLegFaults, "streamOperators": streamOperators, "streamDiscovery": streamDiscovery,
-		"streamMachineFaults": streamMachineFaults, "streamKinds": streamKinds, "streamNarrow": streamNarrow, "streamNarrowFaults": streamNarrowFaults, "streamLies": streamLies} {
+		"streamMachineFaults": streamMachineFaults, "streamKinds": streamKinds, "streamNarrow": streamNarrow, "streamNarrowFaults": streamNarrowFaults, "streamLies": streamLies, "streamDisks": streamDisks, "streamMirrors": streamMirrors} {
 		if other, taken := own[number]; taken {
 			t.Errorf("%s and %s share stream %d", name, other, number)
 		}
