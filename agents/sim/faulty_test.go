@@ -131,7 +131,7 @@ var everyKind = []string{
 	"torn-journal at=33 for=1 host=counter", "bit-flip at=45 for=1 host=counter", "disk-full at=75 for=10 host=counter",
 	"sync-failed at=105 for=1 host=counter", "crash-sync at=115 for=1 host=counter salt=7",
 	"mirror at=48 for=1 host=counter", "mirror at=54 for=1 host=counter size=1", "mirror at=88 for=8 host=counter size=2",
-	"batch at=62 for=100 host=counter size=900", "rot at=50 for=20 host=counter", "rot at=135 for=20 host=counter salt=2",
+	"batch at=76 for=110 host=counter size=3000", "rot at=50 for=20 host=counter", "rot at=135 for=20 host=counter salt=2",
 	"mirror at=120 for=1 host=counter size=1 salt=3", "mirror at=160 for=5 host=counter size=2 salt=4", "mirror at=166 for=1 host=counter size=1 salt=5",
 }
 

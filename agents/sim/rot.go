@@ -36,7 +36,7 @@ func (p *process) rots(f Fault, draw stream) {
 	p.rot = r
 	w.struck(Rot)
 	if draw.chance(400) {
-		p.crash(draw.within(1, 20*bourse.Second), nil)
+		p.crash(draw.within(1, 5*bourse.Second), nil)
 	}
 	w.do(w.now.Add(f.For), func() {
 		if err := p.inspect(r); err != nil {
