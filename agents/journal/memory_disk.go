@@ -210,11 +210,11 @@ func (m *Memory) renamed() {
 	}
 }
 
-// FailPower ends a lie. Of the changes of names since it began some first ones have
-// happened: below draws how many. content returns what is there of a file, of whose data,
-// which it may change, synced bytes are certain.
-func (m *Memory) FailPower(below func(n int) int, content func(data []byte, synced int) []byte) {
-	m.files = m.orders[below(len(m.orders))]
+// FailPower ends a lie. Of the n changes of names since it began the first names(n) have
+// happened. content returns what is there of a file, of whose data, which it may change,
+// synced bytes are certain.
+func (m *Memory) FailPower(names func(n int) int, content func(data []byte, synced int) []byte) {
+	m.files = m.orders[names(len(m.orders)-1)]
 	for _, name := range slices.Sorted(maps.Keys(m.files)) {
 		f := m.files[name]
 		f.data = content(f.data, f.synced)

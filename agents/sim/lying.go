@@ -18,6 +18,7 @@ type lie struct {
 	before   *journal.Memory // a copy of the disk as it was
 	facts    uint64          // in it
 	draw     stream
+	inImage  bool // the power fails once the journal has begun anew with an image
 	mirrored bool // the second disk had everything when the power failed
 }
 
@@ -32,13 +33,32 @@ func (p *process) lies(f Fault, draw stream) {
 		return // it has just died
 	}
 	l := &lie{before: p.disk.Clone(), facts: p.journal.Facts(), draw: draw}
+	l.inImage = w.opt.Snapshot > 0 && l.draw.chance(600)
 	p.lying = l
 	p.disk.Lie()
-	w.do(w.now.Add(f.For), func() {
+	last := f.For
+	if l.inImage {
+		last *= 6 // images are rare
+	}
+	p.endsIn(l, last)
+}
+
+// endsIn has the power fail after a while, unless it has failed by then.
+func (p *process) endsIn(l *lie, d bourse.Duration) {
+	w := p.world
+	w.do(w.now.Add(d), func() {
 		if p.lying == l {
 			p.crash(l.draw.within(bourse.Second, 20*bourse.Second), nil)
 		}
 	})
+}
+
+// begunAnew has the power fail that waits for an image.
+func (p *process) begunAnew() {
+	if l := p.lying; l != nil && l.inImage {
+		l.inImage = false
+		p.endsIn(l, l.draw.within(0, 10*bourse.Second))
+	}
 }
 
 // powerFails ends a lie: the disk has what happens to be on it.
@@ -47,7 +67,15 @@ func (p *process) powerFails(mirrored bool) {
 	p.lying, p.lied, l.mirrored = nil, l, mirrored
 	p.world.struck(LyingSync)
 	p.world.trace("the disk of %s has not kept all that it has synced", p.world.names[p.name])
-	p.disk.FailPower(l.draw.below, l.remains)
+	p.disk.FailPower(l.names, l.remains)
+}
+
+// names says how many of n changes of names have happened: mostly all.
+func (l *lie) names(n int) int {
+	if l.draw.chance(500) {
+		return n
+	}
+	return l.draw.below(n)
 }
 
 // page is how much a disk writes at once.

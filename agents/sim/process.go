@@ -469,6 +469,8 @@ func (p *process) snapshot(steps []taken) {
 		p.crash(a.For, a.tear)
 	case err != nil:
 		p.failed(steps, err)
+	default:
+		p.begunAnew()
 	}
 }
 
