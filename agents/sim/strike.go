@@ -48,8 +48,8 @@ func (w *Faulty) strike(f Fault) {
 		p.disk.Room = p.disk.Size() + draw.below(200)
 		w.do(w.now.Add(f.For), func() { p.disk.Room = 0 })
 	case OldJournal:
-		if p.backup {
-			return // one at a time: there is one backup
+		if p.backup || p.lying != nil {
+			return // one at a time: there is one backup, and it holds no more than the journal does later
 		}
 		p.backup = true
 		backup := p.disk.Clone()
