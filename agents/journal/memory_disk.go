@@ -19,6 +19,8 @@ type Memory struct {
 
 	files   map[string]*memoryFile // by current name
 	durable map[string]*memoryFile // by name after a crash
+	lies    bool
+	orders  []map[string]*memoryFile // files, as it was after each change since the disk began to lie
 }
 
 // memoryFile is the content of one file.
@@ -88,6 +90,7 @@ func (m *Memory) Append(name string, data []byte) error {
 			m.files = map[string]*memoryFile{}
 		}
 		m.files[name] = f
+		m.renamed()
 	}
 	if left := m.Room - m.Size(); m.Room > 0 && len(data) > left {
 		f.data = append(f.data, data[:max(left, 0)]...)
@@ -111,7 +114,7 @@ func (m *Memory) Truncate(name string, size int64) error {
 	return nil
 }
 
-// Sync makes the content of a file durable.
+// Sync makes the content of a file durable, unless the disk lies.
 func (m *Memory) Sync(name string) error {
 	if err := m.fault(OpSync, name); err != nil {
 		return err
@@ -120,7 +123,9 @@ func (m *Memory) Sync(name string) error {
 	if err != nil {
 		return err
 	}
-	f.synced = len(f.data)
+	if !m.lies {
+		f.synced = len(f.data)
+	}
 	return nil
 }
 
@@ -135,6 +140,7 @@ func (m *Memory) Rename(from, to string) error {
 	}
 	delete(m.files, from)
 	m.files[to] = f
+	m.renamed()
 	return nil
 }
 
@@ -147,15 +153,18 @@ func (m *Memory) Remove(name string) error {
 		return err
 	}
 	delete(m.files, name)
+	m.renamed()
 	return nil
 }
 
-// SyncNames makes the names durable.
+// SyncNames makes the names durable, unless the disk lies.
 func (m *Memory) SyncNames() error {
 	if err := m.fault(OpSyncNames, ""); err != nil {
 		return err
 	}
-	m.durable = maps.Clone(m.files)
+	if !m.lies {
+		m.durable = maps.Clone(m.files)
+	}
 	return nil
 }
 
@@ -187,8 +196,43 @@ func (m *Memory) Crash(keep func(name string, synced, written int) int, names bo
 	m.durable = maps.Clone(m.files)
 }
 
+// Lie makes the disk say from now on that it has made durable what it has not, until
+// FailPower or Settle.
+func (m *Memory) Lie() {
+	m.lies = true
+	m.orders = []map[string]*memoryFile{maps.Clone(m.durable), maps.Clone(m.files)}
+}
+
+// renamed takes note of a change of names on a disk that lies.
+func (m *Memory) renamed() {
+	if m.lies {
+		m.orders = append(m.orders, maps.Clone(m.files))
+	}
+}
+
+// FailPower ends a lie. Of the n changes of names since it began the first names(n) have
+// happened. content returns what is there of a file, of whose data, which it may change,
+// synced bytes are certain.
+func (m *Memory) FailPower(names func(n int) int, content func(data []byte, synced int) []byte) {
+	m.files = m.orders[names(len(m.orders)-1)]
+	for _, name := range slices.Sorted(maps.Keys(m.files)) {
+		f := m.files[name]
+		f.data = content(f.data, f.synced)
+		f.synced = len(f.data)
+	}
+	m.durable, m.lies, m.orders = maps.Clone(m.files), false, nil
+}
+
+// Settle ends a lie: the disk makes everything durable.
+func (m *Memory) Settle() {
+	for _, f := range m.files {
+		f.synced = len(f.data)
+	}
+	m.durable, m.lies, m.orders = maps.Clone(m.files), false, nil
+}
+
 // Clone returns a copy that shares nothing, as an old state of the disk to return to. The
-// copy has no Fault.
+// copy has no Fault. That of a disk that lies has what the disk says, for good.
 func (m *Memory) Clone() *Memory {
 	c := &Memory{Room: m.Room, files: map[string]*memoryFile{}, durable: map[string]*memoryFile{}}
 	copies := map[*memoryFile]*memoryFile{}
@@ -199,6 +243,9 @@ func (m *Memory) Clone() *Memory {
 			}
 			pair.to[name] = copies[f]
 		}
+	}
+	if m.lies {
+		c.Settle()
 	}
 	return c
 }

@@ -57,6 +57,7 @@ func appendAll(to Disk, name string, from io.Reader) error {
 type filling struct {
 	from, to Disk
 	known    map[string]int64 // bytes of segments known to be on both
+	last     uint64           // the first disk's last segment; those before it must be whole to replace others
 	differed int              // segments that had other records and were written again
 }
 
@@ -119,18 +120,30 @@ func (f *filling) names() (from, to []string, err error) {
 
 // compared returns the first segment whose bytes must be compared. Those before the last
 // one of either disk are complete and never change, so their sizes are enough.
-func (f *filling) compared(a, b []string) uint64 {
-	first := uint64(math.MaxUint64)
-	for _, list := range [][]string{a, b} {
-		var last uint64
-		for _, name := range list {
-			if n, ok := segmentNumber(name); ok {
-				last = n
-			}
+func (f *filling) compared(from, to []string) uint64 {
+	f.last = lastSegment(from)
+	return min(f.last, lastSegment(to))
+}
+
+// lastSegment returns the number of the last segment in a sorted list of files, 0 if there
+// is none.
+func lastSegment(names []string) (last uint64) {
+	for _, name := range names {
+		if n, ok := segmentNumber(name); ok {
+			last = n
 		}
-		first = min(first, last)
 	}
-	return first
+	return last
+}
+
+// wholeSegment reports whether a segment has all its records, to its end.
+func wholeSegment(disk Disk, name string) (bool, error) {
+	data, err := disk.Read(name)
+	if err != nil {
+		return false, err
+	}
+	s, err := readSegment(name, data)
+	return err == nil && s.torn == 0, nil
 }
 
 // file copies one file. there says whether one of that name exists already.
@@ -145,6 +158,11 @@ func (f *filling) file(name string, there bool, compared uint64) error {
 	if segment && there && !known {
 		if size, known, err = f.prefix(name, in, n < compared); err != nil {
 			return err
+		}
+		if !known && n < f.last {
+			if whole, err := wholeSegment(f.from, name); err != nil || !whole {
+				return err // what the other disk has of it may be all that there is
+			}
 		}
 		if !known {
 			f.differed++

@@ -27,12 +27,13 @@ func beyond(main, mirror Disk) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w. What the mirror has is brought back with bourse journal restore", err)
 	}
+	if !slices.Contains(kept, last) { // it has removed that one after an image, which the main disk has lost
+		return 0, &CorruptError{s.file, int64(s.end), fmt.Sprintf("the journal ends here, and that on the mirror goes on with segments %d to %d. "+
+			"What the mirror has is brought back with bourse journal restore", kept[0], kept[len(kept)-1])}
+	}
 	other, err := mirror.Read(segmentName(last))
 	if err != nil {
-		if slices.Contains(kept, last) {
-			return 0, err
-		}
-		return 0, nil // it has removed the main disk's last segment, so it does not continue there
+		return 0, err
 	}
 	if !bytes.HasPrefix(other, data[:s.end]) {
 		return 0, nil

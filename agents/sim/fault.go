@@ -33,12 +33,15 @@ const (
 	OldJournal   Kind = "old-journal"       // the process restarts with the journal of an earlier instant
 	Twin         Kind = "twin"              // a second process of the same name
 	Mirror       Kind = "mirror"            // the disk is lost, and restored from its mirror; or the mirror refuses
+	Batch        Kind = "batch"             // the process syncs once for several steps
+	LyingSync    Kind = "lying-sync"        // the disk says that it has synced and has not, and its power fails
+	Rot          Kind = "rot"               // a bit of an older segment is wrong, which no restart reads
 	networkKinds      = "drop delay duplicate reorder partition partition-one-way flap"
 )
 
 // kinds lists the kinds that every world knows, in the order in which they are shown.
 var kinds = []Kind{Drop, Delay, Duplicate, Reorder, Partition, OneWay, Flap, CrashSync, CrashSend, Pause,
-	ClockJump, Drift, TornJournal, BitFlip, DiskFull, SyncFailed, OldJournal, Twin, Mirror}
+	ClockJump, Drift, TornJournal, BitFlip, DiskFull, SyncFailed, OldJournal, Twin, Mirror, Batch, LyingSync, Rot}
 
 // Kinds lists the kinds of faults that every world knows.
 func Kinds() []Kind { return slices.Clone(kinds) }
@@ -55,7 +58,7 @@ type Fault struct {
 	Host  agents.ID       // the host that it strikes; of a message: either end of it
 	Peer  agents.ID       // the other end; "": any that is not near to the host
 	Share int             // of the messages that it strikes, in thousandths; 0: all
-	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; Mirror: its form; else of the domain
+	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; Mirror: its form; Batch: for at most so many ms; else of the domain
 	Salt  uint64          // of its stream
 }
 

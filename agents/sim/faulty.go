@@ -14,7 +14,8 @@ import (
 // no domain.
 //
 // An agent lives in a process. What it records in a step is appended to the journal on the
-// process's disk and synced; then its messages leave; then its alarms are set. A process
+// process's disk and synced; then its messages leave; then its alarms are set. Under the
+// fault Batch several steps share a sync. A process
 // that dies loses its agent and its alarms. It restarts with a new agent, which replays the
 // journal and gets Started with a nonce of its own. The now that an agent gets is the clock
 // of its process: with each life it begins at the wall clock of the host, and is monotonic
@@ -61,6 +62,8 @@ type Options struct {
 	Compare func(id agents.ID) bool
 	// Snapshot begins a journal anew with an image after this many facts. 0: never.
 	Snapshot int
+	// Keep is how long a journal's older segments stay. 0: forever.
+	Keep bourse.Duration
 	// Codec encodes the facts of the agents. nil: those of the vocabulary.
 	Codec *journal.Codec
 	// Strike gets a fault of a kind that the world does not know, when its time has come,
@@ -110,6 +113,7 @@ type Step struct {
 	Facts   []agents.Fact // which are durable now
 	Sends   []agents.Send // messages that left
 	Died    bool          // the process died in this step
+	Open    bool          // the next step of the process shared its sync: the agent has taken that already
 	Late    bool          // a pause of the process has just ended, and what was due meanwhile comes now
 }
 

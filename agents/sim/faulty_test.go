@@ -131,6 +131,7 @@ var everyKind = []string{
 	"torn-journal at=33 for=1 host=counter", "bit-flip at=45 for=1 host=counter", "disk-full at=75 for=10 host=counter",
 	"sync-failed at=105 for=1 host=counter", "crash-sync at=115 for=1 host=counter salt=7",
 	"mirror at=48 for=1 host=counter", "mirror at=54 for=1 host=counter size=1", "mirror at=88 for=8 host=counter size=2",
+	"batch at=76 for=110 host=counter size=3000", "rot at=50 for=20 host=counter", "rot at=135 for=20 host=counter salt=2",
 	"mirror at=120 for=1 host=counter size=1 salt=3", "mirror at=160 for=5 host=counter size=2 salt=4", "mirror at=166 for=1 host=counter size=1 salt=5",
 }
 
@@ -164,7 +165,7 @@ func TestFaulty_EveryKindStrikes(t *testing.T) {
 	t.Parallel()
 	total := map[Kind]int{}
 	for seed := range uint64(30) {
-		w, _ := exchange(Options{Seed: seed, Faults: faults(t, append(everyKind, "old-journal at=130 for=10 host=counter", "twin at=170 for=10 host=counter")...)})
+		w, _ := exchange(Options{Seed: seed, Faults: faults(t, append(everyKind, "old-journal at=130 for=10 host=counter", "twin at=170 for=10 host=counter", "lying-sync at=140 for=9 host=counter")...), Snapshot: 20})
 		if err := w.Run(300_000); err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,10 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 )
 
@@ -37,7 +38,31 @@ func (p *process) journalDisk() (journal.Disk, error) {
 		x.lost = false
 		p.world.trace("%s has its journal from its mirror", p.world.names[p.name])
 	}
-	return x.Begin(p.disk)
+	before := x.Memory.Clone()
+	disk, err := x.Begin(p.disk)
+	if name := p.world.damaged(before, x.Memory); name != "" {
+		p.world.Stop(fmt.Errorf("I11: %s on the mirror of %s was whole, and damage was copied over it", name, p.world.names[p.name]))
+	}
+	return disk, err
+}
+
+// damaged names a segment that was whole before and is not now; "" if there is none.
+func (w *Faulty) damaged(before, now *journal.Memory) string {
+	names := segments(now)
+	for i, name := range names {
+		was, err := before.Read(name)
+		is, _ := now.Read(name)
+		if err == nil && !bytes.Equal(was, is) && w.wholeSegment(name, was, true) && !w.wholeSegment(name, is, i == len(names)-1) {
+			return name
+		}
+	}
+	return ""
+}
+
+// wholeSegment reports whether a segment has all its records; the last one may be torn.
+func (w *Faulty) wholeSegment(name string, data []byte, last bool) bool {
+	s, err := journal.ReadFile(name, data, w.opt.Codec, func(journal.Record) error { return nil })
+	return err == nil && (last || s.Torn == 0)
 }
 
 // die ends the mirror's life with that of the process. What was on its way is done or not,
@@ -96,16 +121,16 @@ func (p *process) mend() {
 }
 
 // loseDisk lets a process lose its disk after a step of which everything has left.
-func (p *process) loseDisk(s *Step, out *agents.Outbox, a *armed) {
-	if err := p.write(s.Now, out.Facts); err != nil {
-		p.failed(s, err)
+func (p *process) loseDisk(steps []taken, a *armed) {
+	if err := p.write(steps); err != nil {
+		p.failed(steps, err)
 		return
 	}
 	if !p.second.Current() { // it was not promised that this is on both
-		s.Died = false
-		p.snapshot(s)
+		p.snapshot(steps)
 		return
 	}
+	dies(steps, math.MaxInt)
 	p.world.struck(Mirror)
 	p.crash(a.For, nil)
 	p.second.lost = true

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -28,6 +29,10 @@ type process struct {
 	armed   *armed          // a crash that is yet to strike; nil: none
 	mirror  *journal.Memory // a good copy of a disk with a wrong bit
 	second  *mirrored       // nil: it has one disk
+	batch   *batch          // nil: it syncs after each step
+	lying   *lie            // nil: the disk keeps what it has synced
+	lied    *lie            // the life before ended in it
+	rot     *rot            // a wrong bit that nobody has found; nil: none
 	backup  bool            // a copy of the disk is kept, to return to
 	amnesia bool            // the next life begins with the disk of an earlier instant
 	stopped bool            // by itself
@@ -76,7 +81,7 @@ func (p *process) begin() {
 			p.repair(err)
 			return
 		}
-		p.journal, err = journal.Open(disk, journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec},
+		p.journal, err = journal.Open(disk, p.options(),
 			func(at bourse.Time, f agents.Fact) {
 				d.Replay(at, f)
 				life.Last = append(life.Last, f)
@@ -91,12 +96,16 @@ func (p *process) begin() {
 			w.Stop(err)
 			return
 		}
+		if err := p.truly(&life); err != nil {
+			w.Stop(err)
+			return
+		}
 		life.Facts = int(p.journal.Facts())
 		if n := int(p.journal.Since()); n < len(life.Last) {
 			life.Last = life.Last[len(life.Last)-n:] // less the image
 		}
 	}
-	p.mirror, p.amnesia = nil, false
+	p.mirror, p.amnesia, p.lied = nil, false, nil
 	p.agent = agent
 	if w.opt.Record {
 		p.lives = append(p.lives, r)
@@ -109,6 +118,10 @@ func (p *process) begin() {
 	}
 	nonce := streamOf(w.opt.Seed, 3, uint64(p.number), p.life)
 	p.step(w.names[p.name], agents.Started{Nonce: nonce.next()})
+}
+
+func (p *process) options() journal.Options {
+	return journal.Options{Agent: p.world.names[p.name], Codec: p.world.opt.Codec, Keep: p.world.opt.Keep}
 }
 
 // disagrees reports whether a life does not begin now because its clock differs from those
@@ -126,7 +139,7 @@ func (p *process) whole() error {
 		return nil
 	}
 	w := p.world
-	mirror, err := journal.Open(p.mirror.Clone(), journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec}, func(bourse.Time, agents.Fact) {})
+	mirror, err := journal.Open(p.mirror.Clone(), p.options(), func(bourse.Time, agents.Fact) {})
 	if err != nil {
 		return fmt.Errorf("the mirror of %s cannot be read: %w", w.names[p.name], err)
 	}
@@ -148,6 +161,8 @@ func (p *process) repair(err error) {
 	case errors.Is(err, journal.ErrFull) || errors.Is(err, errDisk):
 	case errors.As(err, &corrupt) && p.second != nil && !p.second.Refusing():
 		p.second.lost, p.mirror = true, nil
+	case errors.As(err, &corrupt) && p.lied != nil:
+		p.disk, p.amnesia, p.lied = p.lied.before, true, nil
 	case p.mirror != nil:
 		p.disk, p.mirror = p.mirror, nil
 	case errors.As(err, &corrupt):
@@ -232,26 +247,47 @@ func (p *process) step(from agents.ID, m agents.Message) {
 	if w.opt.Record {
 		p.lives[len(p.lives)-1].step(w, s.Now, from, m, out)
 	}
+	s.Facts, s.Sends = out.Facts, out.Sends
+	if p.batch.takes(w.now, out) {
+		p.collect(s, out)
+		return
+	}
+	p.finish([]taken{{s, out.Alarms}})
+}
+
+// taken is a step that the agent has taken. What came of it is not durable yet, and nothing
+// has left.
+type taken struct {
+	Step
+	alarms []agents.Alarm
+}
+
+// finish makes the facts of steps durable, lets their messages out and sets their alarms, or
+// dies on the way.
+func (p *process) finish(steps []taken) {
+	w := p.world
 	if p.durable {
-		p.keep(&s, out)
-	} else {
-		s.Facts, s.Sends = out.Facts, out.Sends
+		p.keep(steps)
 	}
-	for _, x := range s.Sends {
-		w.send(p.name, x)
-	}
-	if !s.Died {
-		for _, a := range out.Alarms {
-			if at := p.clock.when(max(a.At, s.Now)); at.Sub(w.now) < farthest {
-				w.push(event{at: max(at, w.now), rank: alarm, to: int32(p.number), m: alarmOf{p.life, a.At, a.Message}})
-			}
+	died := steps[len(steps)-1].Died
+	for i := range steps {
+		s := &steps[i]
+		s.Open = i < len(steps)-1
+		if !died && p.agent == nil { // a hook has ended it
+			s.Sends, s.Died = nil, true
+		}
+		for _, x := range s.Sends {
+			w.send(p.name, x)
+		}
+		if !died && !s.Died {
+			p.set(s)
+		}
+		for _, h := range w.after {
+			h(&s.Step)
 		}
 	}
-	for _, h := range w.after {
-		h(&s)
-	}
 	if st, ok := p.agent.(interface{ Stopped() bool }); ok && st.Stopped() {
-		w.trace("%s has stopped", s.ID)
+		w.trace("%s has stopped", w.names[p.name])
 		p.die(nil)
 		p.stopped = true
 		if len(w.of[p.name]) == 1 {
@@ -260,47 +296,57 @@ func (p *process) step(from agents.ID, m agents.Message) {
 	}
 }
 
-// keep appends and syncs the facts of a step, and returns which of its messages leave. An
+// set sets the alarms of a step.
+func (p *process) set(s *taken) {
+	w := p.world
+	for _, a := range s.alarms {
+		if at := p.clock.when(max(a.At, s.Now)); at.Sub(w.now) < farthest {
+			w.push(event{at: max(at, w.now), rank: alarm, to: int32(p.number), m: alarmOf{p.life, a.At, a.Message}})
+		}
+	}
+}
+
+// keep appends the facts of steps and syncs once, and says which of their messages leave. An
 // armed crash strikes here, and so does a failing disk.
-func (p *process) keep(s *Step, out *agents.Outbox) {
-	s.Facts, s.Sends = out.Facts, out.Sends
+func (p *process) keep(steps []taken) {
 	a := p.armed
-	if a == nil || !a.strikes(out) {
-		if err := p.write(s.Now, out.Facts); err != nil {
-			p.failed(s, err)
+	if a == nil || !a.strikes(steps) {
+		if err := p.write(steps); err != nil {
+			p.failed(steps, err)
 			return
 		}
-		p.snapshot(s)
+		p.snapshot(steps)
 		return
 	}
 	p.armed = nil
-	s.Died = true
 	if a.Kind != Mirror {
 		p.world.struck(a.Kind)
 	}
 	switch a.Kind {
 	case CrashSync:
 		if a.draw.below(3) == 0 { // after the sync, before any message
-			if err := p.write(s.Now, out.Facts); err == nil {
-				s.Sends = nil
+			if err := p.write(steps); err == nil {
+				dies(steps, 0)
 				break
 			}
 		}
-		p.unwritten(s)
+		unwritten(steps)
 	case CrashSend:
-		if err := p.write(s.Now, out.Facts); err != nil {
-			p.unwritten(s)
+		if err := p.write(steps); err != nil {
+			unwritten(steps)
 			break
 		}
-		s.Sends = out.Sends[:a.draw.below(len(out.Sends)+1)]
+		_, sends := sizes(steps)
+		dies(steps, a.draw.below(sends+1))
 	case Mirror:
-		p.loseDisk(s, out, a)
+		p.loseDisk(steps, a)
 		return
 	case TornJournal, SyncFailed:
 		p.disk.Fault = failing(journal.OpSync)
-		if err := p.write(s.Now, out.Facts); err != nil {
-			p.unwritten(s)
+		if err := p.write(steps); err != nil {
+			unwritten(steps)
 		}
+		dies(steps, math.MaxInt)
 		p.crash(a.For, a.tear)
 		return
 	}
@@ -312,23 +358,49 @@ func (a *armed) tear(_ string, synced, written int) int {
 	return synced + a.draw.below(written-synced+1)
 }
 
-// unwritten leaves nothing of a step that died before its facts were durable.
-func (p *process) unwritten(s *Step) {
-	s.Facts = nil
-	s.Sends = nil
+// unwritten leaves nothing of steps whose process died before their facts were durable.
+func unwritten(steps []taken) {
+	for i := range steps {
+		s := &steps[i]
+		s.Died = true
+		s.Facts = nil
+		s.Sends = nil
+	}
 }
 
-// strikes reports whether the crash waits for this step.
-func (a *armed) strikes(out *agents.Outbox) bool {
+// dies leaves the first n messages of steps whose process died after their facts were durable.
+func dies(steps []taken, n int) {
+	dead := false
+	for i := range steps {
+		s := &steps[i]
+		k := min(n, len(s.Sends))
+		dead = dead || k < len(s.Sends) || i == len(steps)-1
+		s.Sends, s.Died = s.Sends[:k], s.Died || dead
+		n -= k
+	}
+}
+
+// sizes counts the facts and the messages of steps.
+func sizes(steps []taken) (facts, sends int) {
+	for i := range steps {
+		facts += len(steps[i].Facts)
+		sends += len(steps[i].Sends)
+	}
+	return facts, sends
+}
+
+// strikes reports whether the crash waits for these steps.
+func (a *armed) strikes(steps []taken) bool {
+	facts, sends := sizes(steps)
 	switch {
 	case a.inImage:
 		return false
 	case a.Kind == CrashSend:
-		return len(out.Sends) > 0
+		return sends > 0
 	case a.Kind == Mirror:
-		return len(out.Facts) > 0 && len(out.Sends) > 0
+		return facts > 0 && sends > 0
 	}
-	return len(out.Facts) > 0
+	return facts > 0
 }
 
 // errDisk is the error of a disk that fails by a fault.
@@ -353,33 +425,34 @@ func failingAfter(n int) func(journal.Op, string) error {
 	}
 }
 
-// write makes facts durable.
-func (p *process) write(now bourse.Time, facts []agents.Fact) error {
-	for _, f := range facts {
-		if err := p.journal.Append(now, f); err != nil {
-			return err
+// write makes the facts of steps durable, with one sync.
+func (p *process) write(steps []taken) error {
+	for i := range steps {
+		for _, f := range steps[i].Facts {
+			if err := p.journal.Append(steps[i].Now, f); err != nil {
+				return err
+			}
 		}
 	}
 	return p.journal.Sync()
 }
 
-// failed stops a process whose journal has failed: nothing of the step leaves.
-func (p *process) failed(s *Step, err error) {
+// failed stops a process whose journal has failed: nothing of the steps leaves.
+func (p *process) failed(steps []taken, err error) {
 	w := p.world
 	if !errors.Is(err, journal.ErrFull) && !errors.Is(err, errDisk) {
-		w.Stop(fmt.Errorf("%s cannot write its journal: %w", s.ID, err))
+		w.Stop(fmt.Errorf("%s cannot write its journal: %w", w.names[p.name], err))
 	}
-	w.trace("%s stops: %v", s.ID, err)
+	w.trace("%s stops: %v", w.names[p.name], err)
 	if errors.Is(err, journal.ErrFull) {
 		w.struck(DiskFull)
 	}
-	s.Died = true
-	p.unwritten(s)
+	unwritten(steps)
 	p.crash(15*bourse.Second, nil)
 }
 
 // snapshot begins the journal anew once it has grown.
-func (p *process) snapshot(s *Step) {
+func (p *process) snapshot(steps []taken) {
 	if p.world.opt.Snapshot == 0 || p.journal.Since() < uint64(p.world.opt.Snapshot) {
 		return
 	}
@@ -389,14 +462,15 @@ func (p *process) snapshot(s *Step) {
 		p.world.struck(a.Kind)
 		p.disk.Fault = failingAfter(a.draw.below(10))
 	}
-	err := p.journal.SnapshotOf(s.Now, p.agent.(agents.Durable))
+	err := p.journal.SnapshotOf(steps[len(steps)-1].Now, p.agent.(agents.Durable))
 	switch {
 	case a != nil && a.inImage:
-		s.Died = true
-		s.Sends = nil
+		dies(steps, 0)
 		p.crash(a.For, a.tear)
 	case err != nil:
-		p.failed(s, err)
+		p.failed(steps, err)
+	default:
+		p.begunAnew()
 	}
 }
 
@@ -409,11 +483,17 @@ func (p *process) crash(down bourse.Duration, keep func(string, int, int) int) {
 
 // die ends the life; the disk keeps what is durable and what keep says.
 func (p *process) die(keep func(string, int, int) int) {
+	mirrored := p.second != nil && p.second.Current()
 	p.agent, p.journal = nil, nil
 	p.disk.Fault = nil
 	p.second.die(p.ofMirror())
 	names := p.world.base.chance(500) // renames and removals that were not synced survive or not
-	p.disk.Crash(keep, names)
+	if p.lying != nil {
+		p.powerFails(mirrored)
+	} else {
+		p.disk.Crash(keep, names)
+	}
+	p.loseBatch()
 }
 
 // describe shows a message in a trace.

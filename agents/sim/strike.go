@@ -48,8 +48,8 @@ func (w *Faulty) strike(f Fault) {
 		p.disk.Room = p.disk.Size() + draw.below(200)
 		w.do(w.now.Add(f.For), func() { p.disk.Room = 0 })
 	case OldJournal:
-		if p.backup {
-			return // one at a time: there is one backup
+		if p.backup || p.lying != nil {
+			return // one at a time: there is one backup, and it holds no more than the journal does later
 		}
 		p.backup = true
 		backup := p.disk.Clone()
@@ -58,6 +58,12 @@ func (w *Faulty) strike(f Fault) {
 		p.strikeMirror(f, draw)
 	case Twin:
 		w.fork(p, f, draw)
+	case Batch:
+		p.collects(f, draw)
+	case LyingSync:
+		p.lies(f, draw)
+	case Rot:
+		p.rots(f, draw)
 	}
 }
 
@@ -159,7 +165,7 @@ func (p *process) undrift() {
 // flip flips a bit on the disk of a process that dies. The disk has a mirror.
 func (p *process) flip(f Fault, draw stream) {
 	names, _ := p.disk.Names()
-	if len(names) == 0 {
+	if len(names) == 0 || p.lying != nil {
 		return
 	}
 	p.world.struck(f.Kind)
@@ -184,7 +190,7 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 		p.die(nil)
 	}
 	p.life++ // so that no other life begins
-	p.disk, p.mirror, p.amnesia = backup, nil, true
+	p.disk, p.mirror, p.amnesia, p.lied = backup, nil, true, nil
 	if p.second != nil {
 		p.second.Memory, p.second.lost = backup.Clone(), false
 	}
@@ -260,6 +266,8 @@ func (w *Faulty) Heal() {
 		w.part(int32(name), streamOf(w.opt.Seed, 5, uint64(name)))
 		p := w.of[name][0]
 		p.armed, p.paused, p.disk.Room = nil, 0, 0
+		p.endBatches()
+		p.endLie()
 		p.mend()
 		p.undrift()
 		if p.agent == nil {

@@ -56,7 +56,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery || k == LyingSite {
+		if ofManager(k) || ofReplicas(k) || ofDisks(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery || k == LyingSite {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -66,7 +66,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 		}
 	}
-	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed), discoveryFaults(seed), wishFaults(seed))
+	others := slices.Concat(managedFaults(seed), legFaults(seed), operatorFaults(seed), discoveryFaults(seed), wishFaults(seed), diskFaults(seed))
 	if mortal(seed) {
 		others = slices.Concat(others, machineFaults(seed), pastFaults(seed))
 	}
@@ -112,6 +112,7 @@ var often = map[sim.Kind]int{
 	sim.Drop: 6, sim.Delay: 6, sim.Duplicate: 6, sim.Reorder: 6, sim.Partition: 4, sim.OneWay: 4, sim.Flap: 3,
 	sim.CrashSync: 6, sim.CrashSend: 6, sim.Pause: 5, sim.ClockJump: 2, sim.Drift: 3, sim.TornJournal: 3, sim.BitFlip: 2,
 	sim.DiskFull: 2, sim.SyncFailed: 3, sim.OldJournal: 2, sim.Twin: 1, BadQuote: 3, NodeLost: 3, UserCancel: 10, Forgery: 3, ForgedReassert: 3,
+	sim.Batch: 6, sim.LyingSync: 3, sim.Rot: 3,
 }
 
 // drawFault draws a fault of a kind.

@@ -224,7 +224,7 @@ func (w *world) toReplicas(list []sim.Fault) (kept []sim.Fault) {
 			kept = append(kept, f)
 			continue
 		case planned:
-		case f.Kind == sim.Twin || f.Kind == sim.OldJournal || f.Kind == sim.BitFlip || f.Kind == MemberReplaced && forgetful:
+		case f.Kind == sim.Twin || f.Kind == sim.OldJournal || f.Kind == sim.BitFlip || f.Kind == sim.LyingSync || f.Kind == MemberReplaced && forgetful:
 			continue
 		case forgetful && f.At < trouble.to && f.At.Add(f.For) > trouble.from:
 			continue

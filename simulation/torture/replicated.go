@@ -30,7 +30,8 @@ type followed struct {
 	steps   map[uint64][]*innerStep // of a leadership, that have not left
 	term    uint64                  // whose facts were committed last
 	life    uint64
-	taken   map[string]bool // jobs, as users were told
+	taken   map[string]bool         // jobs, as users were told
+	open    map[agents.ID]*sim.Step // of each replica, the steps that shared a sync, as one
 }
 
 // logged is an entry of a replica's journal.
@@ -45,7 +46,7 @@ func (c *checker) follow() {
 	for i := range c.w.brokers {
 		if g := c.w.groups[brokerID(c.w.brokers[i].config.Name)]; g != nil {
 			c.groupOf[g.broker] = &followed{checker: c, g: g, process: -1 - i, logs: map[agents.ID]map[uint64]logged{}, applied: map[agents.ID]uint64{}, upto: 1,
-				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*innerStep{}, taken: map[string]bool{}}
+				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*innerStep{}, taken: map[string]bool{}, open: map[agents.ID]*sim.Step{}}
 		}
 	}
 }
@@ -70,6 +71,9 @@ func (f *followed) member(id agents.ID) *member {
 // step takes in a step of a replica.
 func (f *followed) step(s *sim.Step) error {
 	m := f.member(s.ID)
+	if s = f.whole(s); s == nil {
+		return nil
+	}
 	for _, x := range m.steps {
 		if at, known := f.leaders[x.term]; known && at != m.id {
 			return fmt.Errorf("I26: %s and %s lead term %d", at, m.id, x.term)
@@ -80,6 +84,9 @@ func (f *followed) step(s *sim.Step) error {
 	}
 	m.steps = nil
 	f.log(s.ID, s.Facts)
+	if s.Died && len(s.Facts) == 0 && len(s.Sends) == 0 {
+		return nil // what it may have applied by what is lost is not known to anybody
+	}
 	if err := f.apply(m); err != nil {
 		return err
 	}

@@ -29,4 +29,5 @@ const (
 	streamPast          = 21
 	streamShares        = 22
 	streamWishes        = 23
+	streamDisks         = 30
 )

@@ -145,7 +145,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if w.mortal != nil {
 		opt.Skew = 0
 	}
-	opt.Strike, opt.Tamper = w.strike, w.tamper
+	opt.Strike, opt.Tamper, opt.Keep = w.strike, w.tamper, keeps(w.faults)
 	w.Faulty = sim.NewFaulty(opt)
 	for i := range w.sites {
 		w.addSite(&w.sites[i])

@@ -1,0 +1,88 @@
+package torture
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// What real disks and busy processes do beyond a crash: several steps share a sync, a disk
+// says that it has synced and has not, and bits of older segments rot.
+
+func ofDisks(k sim.Kind) bool { return k == sim.Batch || k == sim.LyingSync || k == sim.Rot }
+
+// diskFaults draws them, each kind in every second world, from a stream of its own.
+func diskFaults(seed uint64) (list []sim.Fault) {
+	r := rand.New(rand.NewPCG(seed, streamDisks))
+	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	for _, k := range []sim.Kind{sim.Batch, sim.LyingSync, sim.Rot} {
+		there := r.IntN(2) == 0
+		for range 1 + r.IntN(often[k]) {
+			f := sim.Fault{Kind: k, Host: anyHost(r), At: start.Add(between(bourse.Minute, storm-10*bourse.Minute)), For: between(10*bourse.Second, 10*bourse.Minute), Salt: 1 + r.Uint64N(1<<32)}
+			if k == sim.Batch {
+				f.For, f.Size = 4*f.For, int64(between(1, 50))
+			}
+			if k != sim.LyingSync && mortal(seed) && r.IntN(3) == 0 {
+				f.Host = clusterID(siteNames[r.IntN(len(siteNames))])
+			}
+			if there {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+// keeps is how long older segments stay in a world of these faults: where a disk lies, some
+// are removed, and may be there again.
+func keeps(faults []sim.Fault) bourse.Duration {
+	if slices.ContainsFunc(faults, func(f sim.Fault) bool { return f.Kind == sim.LyingSync }) {
+		return 20 * bourse.Minute
+	}
+	return 0
+}
+
+// asRecorded checks that a life begins with the facts that were recorded, and no others in
+// their place.
+func (c *checker) asRecorded(l *sim.Life, m *mirror) error {
+	first := l.Facts - len(l.Last)
+	for n := first; n < min(l.Facts, len(m.facts)); n++ {
+		has, err := replicaCodec().Append(nil, 0, l.Last[n-first])
+		if err != nil {
+			return err
+		}
+		had, err := replicaCodec().Append(nil, 0, m.facts[n])
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(has, had) {
+			return fmt.Errorf("I11: fact %d was recorded as\n%sand a life begins with\n%s", n+1, had, has)
+		}
+	}
+	return nil
+}
+
+// whole collects the steps of a replica that share a sync, and returns them as one after the
+// last; nil before.
+func (f *followed) whole(s *sim.Step) *sim.Step {
+	all := f.open[s.ID]
+	if all == nil && !s.Open {
+		return s
+	}
+	if all == nil {
+		all = &sim.Step{}
+		f.open[s.ID] = all
+	}
+	facts, sends := append(all.Facts, s.Facts...), append(all.Sends, s.Sends...)
+	*all = *s
+	all.Facts, all.Sends = facts, sends
+	if s.Open {
+		return nil
+	}
+	delete(f.open, s.ID)
+	return all
+}
