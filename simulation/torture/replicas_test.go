@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
@@ -39,5 +41,16 @@ func TestReplicas_BrokersOutliveTheirLeaders(t *testing.T) {
 	t.Logf("%d worlds: %d leaderships, %d transactions, faults %v", worlds, leaderships, decided, struck)
 	if leaderships < 9*worlds || decided < 60*worlds {
 		t.Errorf("%d worlds: %d leaderships, %d transactions", worlds, leaderships, decided)
+	}
+}
+
+// A replica that comes back after its leadership is sent an image. What it had recorded and
+// nobody else had is not what it applies (seed 135 of an early world).
+func TestFollowed_AnImageEndsWhatTheLogHad(t *testing.T) {
+	f := &followed{logs: map[agents.ID]map[uint64]logged{}}
+	f.log("replica:vo1/2", []agents.Fact{bourse.ReplicaEntry{Index: 4, Term: 9}, bourse.ReplicaEntry{Index: 5, Term: 9},
+		bourse.ReplicaInstalled{Index: 7, Term: 10}, bourse.ReplicaEntry{Index: 8, Term: 10}})
+	if l := f.logs["replica:vo1/2"]; len(l) != 1 || l[8].term != 10 {
+		t.Errorf("after an image of entry 7 the log has %v", l)
 	}
 }

@@ -99,7 +99,8 @@ func (f *followed) step(s *sim.Step) error {
 	return nil
 }
 
-// log takes in what a replica has recorded.
+// log takes in what a replica has recorded. An image that is put in place of its log ends
+// what the log had: those entries may never have been committed.
 func (f *followed) log(id agents.ID, facts []agents.Fact) {
 	l := f.logs[id]
 	if l == nil {
@@ -107,6 +108,9 @@ func (f *followed) log(id agents.ID, facts []agents.Fact) {
 		f.logs[id] = l
 	}
 	for _, x := range facts {
+		if _, ok := x.(bourse.ReplicaInstalled); ok {
+			clear(l)
+		}
 		e, ok := x.(bourse.ReplicaEntry)
 		if !ok {
 			continue
