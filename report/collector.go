@@ -29,6 +29,7 @@ type Setting struct {
 type Site struct {
 	Name   string
 	Groups []bourse.Group
+	Log    *LogSummary // of its local jobs; nil: they are from no log that tells waits
 }
 
 // Broker is a VO's broker. Its agent is "broker:NAME".
@@ -172,7 +173,7 @@ func (c *Collector) Finish(end End) (*Report, error) {
 		sum.Accounts = accounts(end.Ledgers[agents.ID("broker:"+b.name)])
 		r.Summary.Brokers = append(r.Summary.Brokers, sum)
 	}
-	r.Summary.Finding = r.Summary.find()
+	r.Summary.Finding = r.Summary.find() + r.Summary.besideLogs()
 	return r, nil
 }
 

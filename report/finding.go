@@ -64,6 +64,25 @@ func (s *Summary) find() string {
 	return b.String() + "."
 }
 
+// besideLogs compares the waits of local jobs with those in their logs, in a sentence of
+// its own; "" if no site's jobs are from a log that has any.
+func (s *Summary) besideLogs() string {
+	var logged, here bourse.Duration
+	jobs, started := 0, 0
+	for i := range s.Sites {
+		if l := &s.Sites[i].Local; l.Log != nil {
+			logged += l.Log.MeanWait * bourse.Duration(l.Log.Jobs)
+			jobs += l.Log.Jobs
+			here += l.MeanWait * bourse.Duration(l.Started)
+			started += l.Started
+		}
+	}
+	if jobs == 0 || started == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Local jobs waited %s on average; in their logs it was %s.", span(here/bourse.Duration(started)), span(logged/bourse.Duration(jobs)))
+}
+
 // deadlines is what became of those that all sites took.
 func (s *Summary) deadlines() Deadlines {
 	var sum Deadlines

@@ -46,8 +46,6 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"jobs placed", "Placed", "Placed", "placed", "jobs that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
 	{"placed %", "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", "jobs placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
-	{"jobs given up", "", "", "", "jobs that their users cancelled, of those not placed", tally(func(b *BrokerSummary) int { return b.Jobs.GivenUp })},
-	{"windows moved", "", "", "", "windows that were exchanged for others of the same job", tally(func(b *BrokerSummary) int { return b.Transactions.Moved })},
 	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
 	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
 	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
@@ -58,9 +56,11 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
 	{AboveBase, "", "", "", "the adaptive part of the cost: the price of delaying local jobs", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
-	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost", amount(func(b *BrokerSummary) bourse.Credits { return b.Refunded })},
 	{"", "Extra", "Above base price", "", "", extra()},
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
+	{"jobs given up", "", "", "", "jobs that their users cancelled, of those not placed", tally(func(b *BrokerSummary) int { return b.Jobs.GivenUp })},
+	{"windows moved", "", "", "", "windows that were exchanged for others of the same job", tally(func(b *BrokerSummary) int { return b.Transactions.Moved })},
+	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost", amount(func(b *BrokerSummary) bourse.Credits { return b.Refunded })},
 }
 
 // gridMeasures are of all sites of a run together, where there are several.

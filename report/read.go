@@ -93,7 +93,7 @@ func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.F
 func (s *Summary) Header() Header {
 	h := Header{Scenario: s.Scenario, Seed: s.Seed, Settings: s.Settings}
 	for _, one := range s.Sites {
-		site := Site{Name: one.Name}
+		site := Site{Name: one.Name, Log: one.Local.Log}
 		for _, g := range one.Groups {
 			site.Groups = append(site.Groups, bourse.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curveOf(g.Curve)})
 		}

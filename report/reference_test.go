@@ -368,7 +368,7 @@ func writeSummaryKeys(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	s := readSource(t, "*.go")
 	fmt.Fprint(b, "\n## summary.json\n")
-	for _, typ := range []string{"Summary", "Setting", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "Income", "Deadlines", "BrokerSummary", "ValueLost", "JobSummary", "TransactionSummary", "CycleSummary"} {
+	for _, typ := range []string{"Summary", "Setting", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "LogSummary", "Income", "Deadlines", "BrokerSummary", "ValueLost", "JobSummary", "TransactionSummary", "CycleSummary"} {
 		keys := s.keys(typ)
 		if len(keys) == 0 {
 			t.Errorf("summary.json: %s has no keys", typ)

@@ -18,6 +18,7 @@ type site struct {
 	name   string
 	groups []group
 	index  map[string]int // of groups by name
+	log    *LogSummary
 
 	started, ended, killed, waiting int
 	refused                         map[bourse.Code]int // local jobs turned away
@@ -61,7 +62,7 @@ func (u *usage) end(nodes int, start, end bourse.Time) {
 func (u *usage) by(t bourse.Time) int64 { return u.done + u.nodes*int64(t) - u.since }
 
 func newSite(s Site, keep bool) *site {
-	one := &site{name: s.Name, index: map[string]int{}, classes: map[string]int{}, legs: map[bourse.LegState]int{},
+	one := &site{name: s.Name, log: s.Log, index: map[string]int{}, classes: map[string]int{}, legs: map[bourse.LegState]int{},
 		refused: map[bourse.Code]int{}, refusals: map[bourse.Code]int{}, open: map[bourse.LegID]*openLeg{}}
 	for i, g := range s.Groups {
 		one.groups = append(one.groups, group{Group: g})

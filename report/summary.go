@@ -78,6 +78,15 @@ type LocalSummary struct {
 	RefusedFor      map[bourse.Code]int `json:"refusedFor"`      // those refused, by reason
 	MeanWait        bourse.Duration     `json:"meanWait"`        // of those started
 	BoundedSlowdown float64             `json:"boundedSlowdown"` // mean of those ended, bound 10 s
+	Log             *LogSummary         `json:"log,omitempty"`   // of their log; absent if it has no waits
+}
+
+// LogSummary is how a site's local jobs fared on the machine of their log, for
+// comparison: those of the log that the site was given and whose record has a wait.
+type LogSummary struct {
+	Jobs            int             `json:"jobs"` // with a wait in their record
+	MeanWait        bourse.Duration `json:"meanWait"`
+	BoundedSlowdown float64         `json:"boundedSlowdown"` // mean, bound 10 s
 }
 
 // Income is what the legs that became reservations were charged when they did.
@@ -184,7 +193,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
 			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
 			Waiting: s.waiting, Refused: sumOf(s.refused), RefusedFor: s.refused, MeanWait: mean(s.waits, s.started),
-			BoundedSlowdown: ratio(s.slowdowns, float64(s.ended))}}
+			BoundedSlowdown: ratio(s.slowdowns, float64(s.ended)), Log: s.log}}
 	vo := s.voTime(until)
 	var local, remote int64
 	for i, g := range s.groups {

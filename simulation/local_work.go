@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // LocalWork is the local work of a site: lists of jobs by group, such as those made from a
@@ -17,12 +18,17 @@ type LocalWork struct {
 	Lists [][]bourse.LocalJob
 	Feed  queue.Work
 	Seed  uint64
+	Log   workload.Logged // how the jobs of a trace fared on its machine
 }
 
 // work returns a site's local work for one run. A model's jobs are drawn when they are
 // needed, and take no memory before. Shared nodes have lists.
 func (l *Workloads) work(s *configs.Site, seed uint64) (LocalWork, error) {
-	if s.Workload == nil || s.Workload.Trace != "" || s.Shared != nil {
+	if s.Workload != nil && s.Workload.Trace != "" {
+		jobs, log, err := l.localTrace(s.Workload, SeedOf(seed, "site "+s.Name))
+		return LocalWork{Lists: spread(jobs, s.Groups), Seed: seed, Log: log}, err
+	}
+	if s.Workload == nil || s.Shared != nil {
 		jobs, err := l.Local(s, seed)
 		return LocalWork{Lists: spread(jobs, s.Groups), Seed: seed}, err
 	}

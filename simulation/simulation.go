@@ -106,7 +106,7 @@ func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*rep
 func (w *world) header(seed uint64) report.Header {
 	h := report.Header{Scenario: w.scenario.Name, Seed: seed, Settings: Settings(w.scenario)}
 	for _, s := range w.scenario.Sites {
-		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups})
+		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups, Log: w.logs[s.Name]})
 	}
 	for _, b := range w.scenario.Brokers {
 		h.Brokers = append(h.Brokers, report.Broker{Name: b.Name, Budget: b.Budget, Urgency: b.Urgency})

@@ -165,7 +165,8 @@ func (l *Workloads) Local(s *configs.Site, seed uint64) ([]bourse.LocalJob, erro
 	seed = SeedOf(seed, "site "+s.Name)
 	switch {
 	case w.Trace != "":
-		return l.localTrace(w, seed)
+		jobs, _, err := l.localTrace(w, seed)
+		return jobs, err
 	case w.Model == "uniform":
 		return uniform(w, seed)
 	}
@@ -197,21 +198,23 @@ func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
 	return jobs, err
 }
 
-func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
+// localTrace returns the jobs of a trace, and how they fared on its machine.
+func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.LocalJob, workload.Logged, error) {
 	t, err := l.trace(w.Trace, w.Skip, w.Partition)
 	if err != nil {
-		return nil, err
+		return nil, workload.Logged{}, err
 	}
-	jobs, _ := t.Jobs(workload.JobOptions{Span: w.Days, KeepZero: w.NeverRan == "zero", Extend: true})
+	jobs, tally := t.Jobs(workload.JobOptions{Span: w.Days, KeepZero: w.NeverRan == "zero", Extend: true})
 	jobs = slices.Clone(jobs)
 	shift(jobs, t.Zero())
 	for i := range jobs {
 		jobs[i].Queue = w.Queues[jobs[i].Queue]
 	}
 	if w.Copy == 0 {
-		return jobs, nil
+		return jobs, tally.Logged, nil
 	}
-	return workload.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
+	jobs, err = workload.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
+	return jobs, workload.Logged{}, err // the log says nothing of a load that was raised
 }
 
 // shift moves the trace's zero to the scenario's zero, so that the workloads of several

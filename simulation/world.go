@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -21,6 +22,7 @@ type world struct {
 	clusters map[agents.ID]*cluster.Agent
 	queues   map[agents.ID]*queue.Backend // of sites that have any
 	brokers  map[agents.ID]*broker.Broker
+	logs     map[string]*report.LogSummary // by site: of its local jobs, if they are from a log with waits
 	rec      Record
 }
 
@@ -35,7 +37,7 @@ func usersID(name string) agents.ID   { return agents.ID("users:" + name) }
 // and remember; nothing else depends on it.
 func newWorld(sc *configs.Scenario, seed uint64, load *Workloads, rec Record) (*world, error) {
 	w := &world{scenario: sc, rec: rec, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
-		clusters: map[agents.ID]*cluster.Agent{}, queues: map[agents.ID]*queue.Backend{}, brokers: map[agents.ID]*broker.Broker{}}
+		clusters: map[agents.ID]*cluster.Agent{}, queues: map[agents.ID]*queue.Backend{}, brokers: map[agents.ID]*broker.Broker{}, logs: map[string]*report.LogSummary{}}
 	for i := range sc.Sites {
 		if err := w.addSite(&sc.Sites[i], seed, load); err != nil {
 			return nil, fmt.Errorf("site %q: %w", sc.Sites[i].Name, err)
@@ -54,6 +56,10 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	work, err := load.work(s, seed)
 	if err != nil {
 		return err
+	}
+	if log := &work.Log; log.Jobs > 0 {
+		wait := bourse.Duration(log.MeanWait() * float64(bourse.Second))
+		w.logs[s.Name] = &report.LogSummary{Jobs: log.Jobs, MeanWait: wait, BoundedSlowdown: log.BoundedSlowdown()}
 	}
 	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
 	if err != nil {

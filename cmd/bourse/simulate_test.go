@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -241,5 +242,29 @@ func TestSimulate_APresetIsPrintedToStartFrom(t *testing.T) {
 	}
 	if _, err := configs.ReadScenario(filepath.Join(dir, "mine.toml")); err != nil {
 		t.Error(err)
+	}
+}
+
+// The waits of a site's log are beside the simulated ones: in the log the second job waited
+// 90 s, here 10 s. The page made again from the folder says the same, and a log without
+// waits says nothing.
+func TestSimulate_WaitsOfTheLogStandBeside(t *testing.T) {
+	t.Parallel()
+	trace := "1 0 0 20 4 -1 -1 4 20 -1 1 1 -1 -1 -1 -1 -1 -1\n2 10 90 20 4 -1 -1 4 20 -1 1 1 -1 -1 -1 -1 -1 -1\n"
+	const want = "Local jobs waited 5 s on average; in their logs it was 45 s."
+	dir, out, messages, err := simulate(t, trace, "DIR/one.toml", "--out", "DIR/out")
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+		t.Fatalf("%v\n%s%s", err, out, messages)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "out", "summary.json"))
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), `"log": { "jobs": 2, "meanWait": 45,`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if again, err := report.ReadDir(filepath.Join(dir, "out")); err != nil || !strings.Contains(again.Summary.Finding, want) {
+		t.Errorf("read again: %v", err)
+	}
+	_, out, messages, err = simulate(t, strings.ReplaceAll(strings.ReplaceAll(trace, "0 0 20", "0 -1 20"), " 90 ", " -1 "), "DIR/one.toml")
+	if err != nil || strings.Contains(out, "in their logs") {
+		t.Errorf("without waits: %v\n%s%s", err, out, messages)
 	}
 }
