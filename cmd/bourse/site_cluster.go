@@ -26,12 +26,14 @@ type behind struct {
 	account func(as string) (remark string, err error)
 }
 
-// accounts tries the accounts of a mapping and returns remarks for the operator.
+// accounts tries the accounts of a mapping, each once, and returns remarks for the operator.
 func (b *behind) accounts(list []configs.Account) (remarks []string, err error) {
+	tried := map[string]bool{}
 	for _, a := range list {
-		if b.account == nil {
-			break
+		if b.account == nil || tried[a.As] {
+			continue
 		}
+		tried[a.As] = true
 		remark, err := b.account(a.As)
 		if err != nil {
 			return nil, err
