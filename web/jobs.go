@@ -338,12 +338,8 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 		return out, err
 	case bourse.QueueFull: // the job is cancelled, but too many callers already wait for the result
 		return out, nil
-	case bourse.Unknown:
-		return nil, huma.Error404NotFound(dated(r.Reason.String()))
-	case bourse.NotAllowed:
-		return nil, huma.Error403Forbidden(dated(r.Reason.String()))
 	}
-	return nil, huma.Error409Conflict(dated(r.Reason.String()))
+	return nil, refusedJob(r.Reason, asItIs)
 }
 
 // recorded returns nil if a cancellation is recorded although its answer did not arrive, else

@@ -107,27 +107,43 @@ func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, erro
 	case wrong != nil:
 		return nil, huma.Error422UnprocessableEntity(key + ": " + wrong.Error())
 	}
-	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
-	defer stop()
-	answer, err := s.opt.Host.Ask(wait, caller(ctx).ID(), s.opt.Agent, m)
+	return s.changed(ctx, e.id, m, func(why string) string {
+		if strings.Contains(why, e.id) {
+			return why
+		}
+		return fmt.Sprintf("job %s keeps its window: %s", e.id, why)
+	})
+}
+
+// changed asks the broker for a change of a job and returns the job as it then is, or the
+// problem to answer with; conflict words a refusal that is about neither the caller nor the
+// request.
+func (s *changes) changed(ctx context.Context, id string, m agents.Message, conflict func(why string) string) (*jobOutput, error) {
+	answer, err := s.ask(ctx, m)
 	if err != nil {
-		return nil, s.unanswered(err)
+		return nil, err
 	}
 	r, _ := answer.(agents.JobReply)
-	switch r.Reason.Code {
-	case bourse.None:
-		j, err := s.job(ctx, e.id)
+	if !r.Reason.Refused() {
+		j, err := s.job(ctx, id)
 		return &jobOutput{j}, err
-	case bourse.Unknown:
-		return nil, huma.Error404NotFound(dated(r.Reason.String()))
-	case bourse.NotAllowed:
-		return nil, huma.Error403Forbidden(dated(r.Reason.String()))
-	case bourse.Invalid:
-		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
 	}
-	why := dated(r.Reason.String())
-	if !strings.Contains(why, e.id) {
-		why = fmt.Sprintf("job %s keeps its window: %s", e.id, why)
-	}
-	return nil, huma.Error409Conflict(why)
+	return nil, refusedJob(r.Reason, conflict)
 }
+
+// refusedJob is the problem for a broker's refusal to change or cancel a job.
+func refusedJob(r bourse.Reason, conflict func(why string) string) error {
+	why := dated(r.String())
+	switch r.Code {
+	case bourse.Unknown:
+		return huma.Error404NotFound(why)
+	case bourse.NotAllowed:
+		return huma.Error403Forbidden(why)
+	case bourse.Invalid:
+		return huma.Error422UnprocessableEntity(why)
+	}
+	return huma.Error409Conflict(conflict(why))
+}
+
+// asItIs words a refusal as the broker does.
+func asItIs(why string) string { return why }

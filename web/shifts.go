@@ -76,21 +76,5 @@ func (s *changes) answerShift(ctx context.Context, in *shiftAnswerInput) (*jobOu
 	if err != nil {
 		return nil, err
 	}
-	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
-	defer stop()
-	answer, err := s.opt.Host.Ask(wait, caller(ctx).ID(), s.opt.Agent, agents.OfferAnswer{Job: e.id, User: e.user, N: in.Body.N, Accept: in.Body.Accept})
-	if err != nil {
-		return nil, s.unanswered(err)
-	}
-	r, _ := answer.(agents.JobReply)
-	switch r.Reason.Code {
-	case bourse.None:
-		j, err := s.job(ctx, e.id)
-		return &jobOutput{j}, err
-	case bourse.Unknown:
-		return nil, huma.Error404NotFound(dated(r.Reason.String()))
-	case bourse.NotAllowed:
-		return nil, huma.Error403Forbidden(dated(r.Reason.String()))
-	}
-	return nil, huma.Error409Conflict(dated(r.Reason.String()))
+	return s.changed(ctx, e.id, agents.OfferAnswer{Job: e.id, User: e.user, N: in.Body.N, Accept: in.Body.Accept}, asItIs)
 }
