@@ -55,16 +55,10 @@ type admissionPlan struct {
 // of returns one figure of a setting by draw.
 func (p *admissionPlan) of(c admissionCell, figure func(*admissionOutcome) float64) []float64 {
 	if p.outcomes == nil {
-		if !slices.Contains(p.cells, c) {
-			p.cells = append(p.cells, c)
-		}
+		p.cells = noted(p.cells, c)
 		return nil
 	}
-	values := make([]float64, len(p.outcomes[c]))
-	for i := range values {
-		values[i] = figure(&p.outcomes[c][i])
-	}
-	return values
+	return figuresOf(p.outcomes[c], figure)
 }
 
 func (p *admissionPlan) met(c admissionCell) []float64 {

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
@@ -58,17 +57,10 @@ func (p *pricingPlan) all() {
 func (p *pricingPlan) of(c pricingCell, figure func(*pricingOutcome) float64) []float64 {
 	k := pricingKey{p.trace, c}
 	if p.results == nil {
-		if !slices.Contains(p.cells, k) {
-			p.cells = append(p.cells, k)
-		}
+		p.cells = noted(p.cells, k)
 		return nil
 	}
-	list := p.results.outcomes[k]
-	values := make([]float64, len(list))
-	for i := range list {
-		values[i] = figure(&list[i])
-	}
-	return values
+	return figuresOf(p.results.outcomes[k], figure)
 }
 
 func utilisation(o *pricingOutcome) float64 { return o.utilisation }
@@ -275,17 +267,10 @@ func (p *pricingPlan) priority() {
 func (p *pricingPlan) quotes(c pricingCell, figure func(*quoteOutcome) float64) []float64 {
 	k := pricingKey{p.trace, c}
 	if p.results == nil {
-		if !slices.Contains(p.sampled, k) {
-			p.sampled = append(p.sampled, k)
-		}
+		p.sampled = noted(p.sampled, k)
 		return nil
 	}
-	list := p.results.quotes[k]
-	values := make([]float64, len(list))
-	for i := range list {
-		values[i] = figure(&list[i])
-	}
-	return values
+	return figuresOf(p.results.quotes[k], figure)
 }
 
 // forecasts: quoted delays against those that came.

@@ -266,11 +266,7 @@ func (r *slaRun) started(e sla.Event) {
 
 // slaResults holds the outcomes of all settings: by setting, then interval, each
 // the mean over the draws.
-type slaResults struct {
-	outcomes  map[slaCell][]slaOutcome
-	intervals int
-	runs      int
-}
+type slaResults struct{ outcomes map[slaCell][]slaOutcome }
 
 // runSLAs runs every setting on every interval, runs draws each, on all
 // processors.
@@ -280,7 +276,7 @@ func runSLAs(list [][]bourse.LocalJob, cells []slaCell, opt SLAOptions) *slaResu
 			return runInterval(list[i/opt.Runs], cells, opt.Seed+uint64(i%opt.Runs), i/opt.Runs)
 		}
 	}, opt.Done)
-	r := &slaResults{outcomes: map[slaCell][]slaOutcome{}, intervals: len(list), runs: opt.Runs}
+	r := &slaResults{outcomes: map[slaCell][]slaOutcome{}}
 	for k, c := range cells {
 		r.outcomes[c] = make([]slaOutcome, len(list))
 		for i := range results {

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse"
@@ -47,16 +46,10 @@ type slaPlan struct {
 // of is one figure of a setting by interval.
 func (p *slaPlan) of(c slaCell, figure func(*slaOutcome) float64) []float64 {
 	if p.results == nil {
-		if !slices.Contains(p.cells, c) {
-			p.cells = append(p.cells, c)
-		}
+		p.cells = noted(p.cells, c)
 		return nil
 	}
-	values := make([]float64, p.results.intervals)
-	for i := range values {
-		values[i] = figure(&p.results.outcomes[c][i])
-	}
-	return values
+	return figuresOf(p.results.outcomes[c], figure)
 }
 
 func (p *slaPlan) used(c slaCell) []float64 {
