@@ -216,17 +216,7 @@ func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority,
 	if err != nil {
 		return member{}, err
 	}
-	like := upSites[i%len(upSites)]
-	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Edit this file as you like; it is not overwritten.
-name = %q
-policy = "easy"
-pricing = "adaptive"
-[[group]]
-name = "main"
-nodes = %d
-performance = %s
-price = %s               # credits per node-hour
-%s%s`, name, like.nodes, like.performance, like.price, clusterTables(as, like.load, i+1, a[3]), processTables("site", name, upVO, a, seed)))
+	err = writeNew(file, siteHead(name, i)+clusterTables(as, upSites[i%len(upSites)].load, i+1, a[3])+processTables("site", name, upVO, a, seed))
 	if err != nil {
 		return member{}, err
 	}
@@ -235,6 +225,21 @@ price = %s               # credits per node-hour
 		return member{}, err
 	}
 	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.Listen.Advertise, cfg.HTTP}, nil
+}
+
+// siteHead is the beginning of the file of the i-th site: its name and its nodes.
+func siteHead(name string, i int) string {
+	like := upSites[i%len(upSites)]
+	return fmt.Sprintf(`# A site of bourse up. Edit this file as you like; it is not overwritten.
+name = %q
+policy = "easy"
+pricing = "adaptive"
+[[group]]
+name = "main"
+nodes = %d
+performance = %s
+price = %s               # credits per node-hour
+`, name, like.nodes, like.performance, like.price)
 }
 
 // clusterTables is the part of a site's file that describes its cluster.

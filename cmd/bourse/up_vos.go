@@ -113,28 +113,19 @@ gossip = { address = "%[3]s:%[5]d", seeds = [%[6]q], key = "../%[1]s/ca/gossip.k
 			fmt.Fprintf(&vos, "[[vo.account]]\nuser = \"*\"               # the work of all users of this VO\nas = %q\n", as)
 		}
 	}
-	like := upSites[i%len(upSites)]
-	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Edit this file as you like; it is not overwritten.
-name = %q
-policy = "easy"
-pricing = "adaptive"
-[[group]]
-name = "main"
-nodes = %d
-performance = %s
-price = %s               # credits per node-hour
-%s%s[tls]                    # certificate of the site's own authority, for its operators
+	err = writeNew(file, siteHead(name, i)+sharedCluster(as, upSites[i%len(upSites)].load, i+1, a[1])+vos.String()+
+		fmt.Sprintf(`[tls]                    # certificate of the site's own authority, for its operators
 ca = "../ca/ca.pem"
-certificate = "../ca/%[7]s.pem"
-key = "../ca/%[7]s.key"
+certificate = "../ca/%[1]s.pem"
+key = "../ca/%[1]s.key"
 revoked = "../ca/revoked.txt"
 [journal]
 dir = "journal"
 [http]                   # for operators and metrics
-address = "%[8]s:%[9]d"
+address = "%[2]s:%[3]d"
 [log]
 level = "info"
-`, name, like.nodes, like.performance, like.price, sharedCluster(as, like.load, i+1, a[1]), vos.String(), base, upHost, a[0]))
+`, base, upHost, a[0]))
 	if err != nil {
 		return member{}, err
 	}
