@@ -107,7 +107,11 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 			twin, freed := g.State().Clone(), false
 			switch k := r.IntN(8); {
 			case k < 3:
-				for range 1 + r.IntN(3) {
+				many := 3
+				if seed%4 > 1 && len(twin.Queue) < 150 {
+					many = 40
+				}
+				for range 1 + r.IntN(many) {
 					arrive()
 					twin.Queue = append(twin.Queue, g.line.jobs[slices.IndexFunc(g.line.jobs, func(q Queued) bool { return q.ID == ids })])
 				}
