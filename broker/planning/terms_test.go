@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/placement"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
@@ -229,5 +230,29 @@ func TestPlan_CountsTheSlots(t *testing.T) {
 	in.Terms.Minimize = bourse.GoalTime
 	if paper := new(Planner).Plan(in).Slots; value != paper || value < 2 {
 		t.Errorf("%d slots by value, %d by time", value, paper)
+	}
+}
+
+// What the second choice finds and the first one has found already is the same alternative; what
+// is new is numbered on and costs its base price.
+func TestFound_WhatTheFirstChoiceHadIsNotFoundTwice(t *testing.T) {
+	t.Parallel()
+	d := drafted(Terms{Minimize: bourse.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}, map[string][]bourse.Credits{"a": {7, 9}})
+	p, j := &d.Jobs[0], &d.in.Jobs[0]
+	c := &chooser{Planner: new(Planner), d: d, q: &Quotes{}, o: &Outcome{}, again: true}
+	for k := range p.Alternatives {
+		known := placement.Window{Window: p.Alternatives[k].window()}
+		if i := c.found(p, j, &known); i != k || p.Found != 2 || len(p.Alternatives) != 2 {
+			t.Errorf("window %d, which is known, is alternative %d of %d, %d are found", k, i, len(p.Alternatives), p.Found)
+		}
+	}
+	other := placement.Window{Window: p.Alternatives[0].window()}
+	other.Parts = []bourse.Part{{Count: 1, Start: sec, End: 100 * sec, Cost: 3}}
+	i := c.found(p, j, &other)
+	if i != 2 || p.Found != 3 || len(p.Alternatives) != 3 {
+		t.Fatalf("a new window is alternative %d of %d, %d are found", i, len(p.Alternatives), p.Found)
+	}
+	if a := p.Alternatives[2]; a.Number != 3 || len(a.Quotes) != 1 || a.Quotes[0].Fare != (bourse.Fare{Base: 3}) {
+		t.Errorf("%+v", a)
 	}
 }
