@@ -5,7 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // A line of requests that is never empty keeps what waits, at most twice over, not
@@ -37,4 +39,44 @@ func TestRequests_ALineThatIsNeverEmptyKeepsWhatWaits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Only the answer to the question that the site has asked counts, once, and only if it
+// follows what the site has seen.
+func TestRequests_OnlyTheAnswerThatIsWaitedForCounts(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	s, out := New(cfg), &agents.Outbox{}
+	s.Step(0, "broker:vo1", agents.OfferRequest{Cycle: 1, Horizon: 100_000}, out)
+	var ref uint64
+	for _, x := range out.Sends {
+		if m, is := x.Message.(agents.SnapshotRequest); is {
+			ref = m.Ref
+		}
+	}
+	whole := func(ref uint64) agents.Snapshot {
+		return agents.Snapshot{Ref: ref, Version: 1, States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: bourse.NewProfile(0, 4)}}}
+	}
+	for _, c := range []struct {
+		name string
+		m    agents.Snapshot
+		want int
+	}{
+		{"another's answer", whole(ref + 1), 0},
+		{"changes of what it has not seen", agents.Snapshot{Ref: ref, Version: 8, Since: 7, Changes: []backfill.Delta{{}}}, 0},
+		{"the answer", whole(ref), 1},
+		{"the answer again", whole(ref), 0},
+	} {
+		out := &agents.Outbox{}
+		s.Step(0, cfg.Cluster, c.m, out)
+		told := 0
+		for _, x := range out.Sends {
+			if m, is := x.Message.(agents.Offers); is && !m.Refusal.Refused() && len(m.Groups) == 1 {
+				told++
+			}
+		}
+		if told != c.want {
+			t.Errorf("%s: %d answers to the broker, want %d", c.name, told, c.want)
+		}
+	}
 }

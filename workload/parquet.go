@@ -31,9 +31,15 @@ func readParquet(f *os.File, name string, opt Options) (t *Trace, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFooter(f, info.Size()); err != nil {
+		return nil, fmt.Errorf("%s: is no Parquet file: %w", name, err)
+	}
 	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%s: is no Parquet file: %w", name, err)
+	}
+	if err := checkPages(f, info.Size(), file.Metadata()); err != nil {
+		return nil, fmt.Errorf("%s: is damaged: %w", name, err)
 	}
 	opt.Format = FormatParquet
 	p := newParser(name, opt)

@@ -131,11 +131,22 @@ func TestSeen_ACutRecordLeavesOutTheDetail(t *testing.T) {
 // How large a record will be is known beforehand to a factor of two.
 func TestRecordSize_IsAboutTheSizeOfTheRecord(t *testing.T) {
 	t.Parallel()
+	var pieces []bourse.PricePiece
+	for n := range bourse.Time(24) {
+		pieces = append(pieces, bourse.PricePiece{From: n * 3600 * sec, To: (n + 1) * 3600 * sec, Factor: 1001 + int(n)})
+	}
+	hourly, err := bourse.NewPriceCurve(pieces, bourse.Day)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ jobs, groups, steps int }{{40, 2, 0}, {1, 40, 0}, {1, 2, 500}, {10, 20, 50}} {
 		in := twoJobs()
 		in.Jobs = slices.Repeat(in.Jobs[:1], c.jobs)
 		for i := range in.Sites {
 			g := &in.Sites[i].Groups[0]
+			if c.groups > 20 {
+				g.Group.Curve = hourly
+			}
 			for n := range c.steps {
 				g.Admissible.Add(bourse.Time(8000+2*n)*sec, bourse.Time(8001+2*n)*sec, -1)
 				g.Clear.Add(bourse.Time(8000+2*n)*sec, bourse.Time(8001+2*n)*sec, -1-n%2)

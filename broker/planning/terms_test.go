@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/placement"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
@@ -122,5 +123,136 @@ func TestChoose_WithinTheLimitThoseServedFirstComeFirst(t *testing.T) {
 		if want != got {
 			t.Errorf("B* %d: %q are served, want %q", limit, got, want)
 		}
+	}
+}
+
+// limited is the choice for two jobs of a credit and 1000 s each, under an operator's limits.
+func limited(t *testing.T, change func(*Input, *Quotes)) (*Draft, *Quotes, *Outcome) {
+	t.Helper()
+	var p Planner
+	in := twoJobs()
+	q := &Quotes{Left: bourse.MaxBudget}
+	change(in, q)
+	d := p.Plan(in)
+	q.Sites = make([][]bourse.Quote, 2)
+	for n := range d.Wanted[0].Legs {
+		q.Sites[0] = append(q.Sites[0], bourse.Quote{Fare: d.Wanted[0].base[n]})
+	}
+	return d, q, p.Choose(d, q)
+}
+
+// By value an operator's limits hold for all windows together, and so do the account and the
+// quotas; who is left out is told which of them it was. A rerun with as much more as is
+// missing serves both, and leaves the record as it was.
+func TestChoose_ByValueWithinWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(in *Input, q *Quotes)
+		budget bourse.Credits
+		time   bourse.Duration
+		code   bourse.Code
+		more   Change
+	}{
+		"B*":      {func(in *Input, _ *Quotes) { in.Terms.BudgetLimit = 3 * bourse.Credit / 2 }, 3 * bourse.Credit / 2, bourse.MaxDuration, bourse.LimitBudget, Change{Limit: bourse.Credit / 2}},
+		"T*":      {func(in *Input, _ *Quotes) { in.Terms.TimeLimit = 1500 * bourse.Second }, bourse.MaxCredits, 1500 * bourse.Second, bourse.LimitTime, Change{}},
+		"account": {func(_ *Input, q *Quotes) { q.Left = 3 * bourse.Credit / 2 }, bourse.MaxCredits, bourse.MaxDuration, bourse.NoMoney, Change{Money: bourse.Credit / 2}},
+		"quota":   {func(_ *Input, q *Quotes) { q.Quotas = map[string]bourse.Credits{"": 3 * bourse.Credit / 2} }, bourse.MaxCredits, bourse.MaxDuration, bourse.NoMoney, Change{Money: bourse.Credit / 2}},
+	} {
+		d, q, o := limited(t, c.change)
+		if got := places(d.in, o); got != "a north 0 1;" || o.BudgetLimit != c.budget || o.TimeLimit != c.time || len(o.Postponed) != 1 || o.Postponed[0].Reason.Code != c.code {
+			t.Errorf("%s: %q, B* %v, T* %v, %+v", name, got, o.BudgetLimit, o.TimeLimit, o.Postponed)
+		}
+		seen, planned := d.in.Seen(false), d.Planned(q, o, false)
+		r, err := NewRerun(&seen, &planned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []Change{{}, c.more, {}} {
+			again, err := r.With("b", x)
+			if want := x.Limit+x.Money > 0; err != nil || (again.Taken() != nil) != want {
+				t.Errorf("%s, with %+v: %+v, %v", name, x, again, err)
+			}
+		}
+	}
+}
+
+// Which limits bind is told with them: those that an operator has set, and of the papers' own
+// the other one.
+func TestChoose_TellsTheLimitsThatBind(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		terms  Terms
+		budget bourse.Credits
+		time   bourse.Duration
+	}{
+		{Terms{Minimize: bourse.GoalCost, BudgetLimit: selection.Auto, TimeLimit: 9000 * bourse.Second}, bourse.MaxCredits, 9000 * bourse.Second},
+		{Terms{Minimize: bourse.GoalCost, BudgetLimit: 100, TimeLimit: 9000 * bourse.Second}, 100, 9000 * bourse.Second},
+		{Terms{Minimize: bourse.GoalTime, BudgetLimit: 100, TimeLimit: selection.Auto}, 100, bourse.MaxDuration},
+		{Terms{Minimize: bourse.GoalTime, BudgetLimit: 100, TimeLimit: 9999 * bourse.Second}, 100, 9999 * bourse.Second},
+	} {
+		d := drafted(c.terms, map[string][]bourse.Credits{"a": {7, 9}})
+		o := new(Planner).Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000})
+		if o.BudgetLimit != c.budget || o.TimeLimit != c.time || o.Jobs[0].Chosen() == nil {
+			t.Errorf("%+v: B* %v, T* %v", c.terms, int64(o.BudgetLimit), o.TimeLimit)
+		}
+	}
+}
+
+// A job that is taken by itself goes whole to one group: if that refuses it, it is not put
+// together of clear nodes of others.
+func TestChoose_OneByOneIsNotPutTogether(t *testing.T) {
+	t.Parallel()
+	in := twoJobs()
+	in.Terms.Strategy, in.Terms.Minimize = choice.Earliest, bourse.GoalTime
+	in.Jobs = in.Jobs[:1]
+	in.Jobs[0].Request.Nodes = 2
+	in.Sites[0].Groups[0].Clear = bourse.NewProfile(0, 1) // two nodes, one of them clear
+	g := &in.Sites[1].Groups[0]
+	g.Group.Nodes, g.Admissible, g.Clear = 1, bourse.NewProfile(0, 1), bourse.NewProfile(0, 1)
+	var p Planner
+	d := p.Plan(in)
+	q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+	for range d.Wanted[0].Legs {
+		q.Sites[0] = append(q.Sites[0], bourse.Quote{Refusal: bourse.Reason{Code: bourse.Busy, Detail: "somebody is there"}})
+	}
+	o := p.Choose(d, q)
+	if len(q.Sites[0]) == 0 || o.Jobs[0].Chosen() != nil || len(o.Postponed) != 1 || o.Postponed[0].Reason.Code != bourse.Busy {
+		t.Errorf("%d quotes, chosen %+v, %+v", len(q.Sites[0]), o.Jobs[0].Chosen(), o.Postponed)
+	}
+}
+
+// By value as many slots are searched as by the papers' rules.
+func TestPlan_CountsTheSlots(t *testing.T) {
+	t.Parallel()
+	in := twoJobs()
+	in.Sites[0].Groups[0].Admissible.Add(3000*sec, 4000*sec, -1)
+	value := new(Planner).Plan(in).Slots
+	in.Terms.Minimize = bourse.GoalTime
+	if paper := new(Planner).Plan(in).Slots; value != paper || value < 2 {
+		t.Errorf("%d slots by value, %d by time", value, paper)
+	}
+}
+
+// What the second choice finds and the first one has found already is the same alternative; what
+// is new is numbered on and costs its base price.
+func TestFound_WhatTheFirstChoiceHadIsNotFoundTwice(t *testing.T) {
+	t.Parallel()
+	d := drafted(Terms{Minimize: bourse.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}, map[string][]bourse.Credits{"a": {7, 9}})
+	p, j := &d.Jobs[0], &d.in.Jobs[0]
+	c := &chooser{Planner: new(Planner), d: d, q: &Quotes{}, o: &Outcome{}, again: true}
+	for k := range p.Alternatives {
+		known := placement.Window{Window: p.Alternatives[k].window()}
+		if i := c.found(p, j, &known); i != k || p.Found != 2 || len(p.Alternatives) != 2 {
+			t.Errorf("window %d, which is known, is alternative %d of %d, %d are found", k, i, len(p.Alternatives), p.Found)
+		}
+	}
+	other := placement.Window{Window: p.Alternatives[0].window()}
+	other.Parts = []bourse.Part{{Count: 1, Start: sec, End: 100 * sec, Cost: 3}}
+	i := c.found(p, j, &other)
+	if i != 2 || p.Found != 3 || len(p.Alternatives) != 3 {
+		t.Fatalf("a new window is alternative %d of %d, %d are found", i, len(p.Alternatives), p.Found)
+	}
+	if a := p.Alternatives[2]; a.Number != 3 || len(a.Quotes) != 1 || a.Quotes[0].Fare != (bourse.Fare{Base: 3}) {
+		t.Errorf("%+v", a)
 	}
 }

@@ -28,13 +28,19 @@ func main() {
 	count := flag.Int("count", 60, "how many changes of a package")
 	seed := flag.Uint64("seed", 1, "which ones are drawn")
 	skip := flag.String("skip", "^$", "tests that are left out, a regular expression: long ones, to have it done sooner")
+	only := flag.String("only", "", "draw only changes whose names match a regular expression: names are those that survivors are told by")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "mutants: name a package, from the root of the module: go run ./cmd/mutants ./policy/search")
 		os.Exit(2)
 	}
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants: -only:", err)
+		os.Exit(2)
+	}
 	for _, dir := range flag.Args() {
-		if err := run(filepath.Clean(dir), *count, *seed, *skip); err != nil {
+		if err := run(filepath.Clean(dir), *count, *seed, *skip, wanted); err != nil {
 			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", dir, err)
 			os.Exit(1)
 		}
@@ -42,7 +48,7 @@ func main() {
 }
 
 // run draws changes of a package and tells what became of each.
-func run(dir string, count int, seed uint64, skip string) error {
+func run(dir string, count int, seed uint64, skip string, only *regexp.Regexp) error {
 	same, err := equivalent()
 	if err != nil {
 		return err
@@ -55,9 +61,13 @@ func run(dir string, count int, seed uint64, skip string) error {
 	for _, s := range sources {
 		list = append(list, s.mutants()...)
 	}
+	for i := range list {
+		list[i].number = i + 1
+	}
 	if err := named(dir, same, list); err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(m mutant) bool { return !only.MatchString(m.name()) })
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	list = list[:min(2*count, len(list))] // some do not compile
 	work, err := os.MkdirTemp("", "mutants")

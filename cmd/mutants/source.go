@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,16 +29,25 @@ type edit struct {
 // mutant is one change, within the body of a function.
 type mutant struct {
 	source *source
-	number int
+	number int // of the switch that puts it on, from 1
 	line   int
 	column int
 	of     *ast.FuncDecl
+	nth    int // of the changes that look alike
 	edit
 }
 
 // name tells a change from any other, wherever its line has moved: the function, the line
-// as it was and what has become of the piece.
+// as it was and what has become of the piece. If a function has several changes that look
+// alike, on one line or on equal ones, the second is numbered (2), and so on.
 func (m *mutant) name() string {
+	if m.nth > 1 {
+		return fmt.Sprintf("%s (%d)", m.looks(), m.nth)
+	}
+	return m.looks()
+}
+
+func (m *mutant) looks() string {
 	start := strings.LastIndexByte(m.source.text[:m.from], '\n') + 1
 	line, _, _ := strings.Cut(m.source.text[m.from:], "\n")
 	was := m.source.text[m.from:m.to]
@@ -46,9 +56,6 @@ func (m *mutant) name() string {
 	}
 	return fmt.Sprintf("%s %s: %s | %s -> %s", m.source.path, m.of.Name.Name, strings.TrimSpace(m.source.text[start:m.from]+line), was, m.text)
 }
-
-// numbers are given to changes in the order in which they are found.
-var numbers int
 
 // read reads the files of a package that are compiled here, but for its tests.
 func read(dir string) ([]*source, error) {
@@ -81,7 +88,7 @@ var swaps = map[token.Token][]token.Token{
 }
 
 // mutants lists the changes of a file: operators and boundaries, signs, conditions, and
-// statements left out. What only leads to a panic is left alone: it never comes to that.
+// statements left out. A panic and what it says are left alone: it never comes to that.
 func (s *source) mutants() (list []mutant) {
 	for _, d := range s.file.Decls {
 		f, ok := d.(*ast.FuncDecl)
@@ -89,16 +96,11 @@ func (s *source) mutants() (list []mutant) {
 			continue
 		}
 		add := func(from, to token.Pos, text string) {
-			numbers++
 			at := s.set.Position(from)
-			list = append(list, mutant{s, numbers, at.Line, at.Column, f, edit{s.at(from), s.at(to), text}})
+			list = append(list, mutant{source: s, line: at.Line, column: at.Column, of: f, edit: edit{s.at(from), s.at(to), text}})
 		}
 		ast.Inspect(f.Body, func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.CallExpr:
-				if name, ok := n.Fun.(*ast.Ident); ok && name.Name == "panic" {
-					return false
-				}
 			case *ast.BinaryExpr:
 				for _, op := range swaps[n.Op] {
 					add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), op.String())
@@ -118,12 +120,40 @@ func (s *source) mutants() (list []mutant) {
 					add(n.Pos(), n.End(), "")
 				}
 			case *ast.ExprStmt:
+				if panics(n.X) {
+					return false
+				}
 				add(n.Pos(), n.End(), "")
 			}
 			return true
 		})
 	}
+	tellApart(list)
 	return list
+}
+
+// tellApart numbers the changes of a file that look alike, in the order of the text.
+func tellApart(list []mutant) {
+	var order []*mutant
+	for i := range list {
+		order = append(order, &list[i])
+	}
+	slices.SortStableFunc(order, func(a, b *mutant) int { return a.from - b.from })
+	alike := map[string]int{}
+	for _, m := range order {
+		alike[m.looks()]++
+		m.nth = alike[m.looks()]
+	}
+}
+
+// panics reports whether an expression is a call of panic.
+func panics(x ast.Expr) bool {
+	call, ok := x.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	name, ok := call.Fun.(*ast.Ident)
+	return ok && name.Name == "panic"
 }
 
 // with is the file with its changes: each function begins with a copy of its body for

@@ -58,3 +58,25 @@ func TestLimit_AStartThatBarsTheHeadFreesItsHold(t *testing.T) {
 		t.Errorf("starts %s, want %s", got, want)
 	}
 }
+
+// With a gate too the shortest of those that fit overtakes first; who is barred does not, and
+// is there again once it may start.
+func TestLimit_TheShortestWhoMayStartOvertakesFirst(t *testing.T) {
+	t.Parallel()
+	g, x := New(4, EASYShortest, 0), closed{5: true}
+	g.Limit(x)
+	g.Arrive(job(1, 2, 10))
+	g.Arrive(job(2, 4, 10)) // holds 10
+	g.Arrive(job(3, 2, 9))
+	g.Arrive(job(4, 1, 5))
+	g.Arrive(job(5, 1, 3))
+	g.Arrive(job(6, 1, 7))
+	if got, want := fmt.Sprint(outcome(g.Pass())), "[1 immediate 4 backfilled 6 backfilled]"; got != want {
+		t.Errorf("starts %s, want %s", got, want)
+	}
+	delete(x, 5)
+	at(g, 5).End(4, 5)
+	if got, want := fmt.Sprint(outcome(g.Pass())), "[5 backfilled]"; got != want {
+		t.Errorf("once job 5 may start: %s, want %s", got, want)
+	}
+}

@@ -85,7 +85,11 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 		ids := int64(0)
 		arrive := func() {
 			ids++
-			g.Arrive(Queued{ID: ids, Nodes: drawNodes(r) * scale, Estimate: drawEstimate(r), Submit: g.now, Priority: r.IntN(30) / 29})
+			priority := r.IntN(30) / 29
+			if seed%4 > 1 { // most come in between
+				priority = r.IntN(20)
+			}
+			g.Arrive(Queued{ID: ids, Nodes: drawNodes(r) * scale, Estimate: drawEstimate(r), Submit: g.now, Priority: priority})
 		}
 		for range 60 + r.IntN(200) {
 			arrive()
@@ -103,7 +107,11 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 			twin, freed := g.State().Clone(), false
 			switch k := r.IntN(8); {
 			case k < 3:
-				for range 1 + r.IntN(3) {
+				many := 3
+				if seed%4 > 1 && len(twin.Queue) < 150 {
+					many = 40
+				}
+				for range 1 + r.IntN(many) {
 					arrive()
 					twin.Queue = append(twin.Queue, g.line.jobs[slices.IndexFunc(g.line.jobs, func(q Queued) bool { return q.ID == ids })])
 				}

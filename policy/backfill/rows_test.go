@@ -18,6 +18,78 @@ func plainCandidate(t *timeline, w *window, long bourse.Duration, a, b int32) in
 	return none
 }
 
+// plainWithin is within by a look at all instants from each start on.
+func plainWithin(t *timeline, i int32, w *window, first int32) int32 {
+	p := &t.places[i]
+	last := min(w.to, t.list[p.start].at).Add(-p.estimate)
+	if first != none {
+		last = min(last, t.list[first].at-1)
+	}
+	for k := present; w.from <= last && t.list[k].at <= last; k = t.list[k].next {
+		if next := t.list[k].next; t.list[next].at <= w.from {
+			continue
+		}
+		least := t.list[k].free
+		for x := k; t.list[x].at < t.list[k].at.Add(p.estimate); x = t.list[x].next {
+			least = min(least, t.list[x].free)
+		}
+		if least >= p.nodes {
+			return k
+		}
+	}
+	return none
+}
+
+// The room that a job finds in a window is the first in which it is over by its guarantee.
+func TestWithin_IsTheFirstRoom(t *testing.T) {
+	t.Parallel()
+	found, without := 0, 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		g := New(64, Conservative, 0)
+		for id := range int64(20 + r.IntN(100)) {
+			g.Arrive(Queued{ID: id, Nodes: drawNodes(r), Estimate: drawEstimate(r)})
+		}
+		g.Pass()
+		x := &g.time
+		var instants []int32
+		for k := present; k != tail; k = x.list[k].next {
+			instants = append(instants, k)
+		}
+		for range 30 { // room is left
+			a := r.IntN(len(instants))
+			for _, k := range instants[a:min(len(instants), a+1+r.IntN(6))] {
+				x.list[k].free += int32(r.IntN(9))
+			}
+		}
+		for range 300 {
+			i := int32(r.IntN(len(x.places)))
+			if x.places[i].start == none {
+				continue
+			}
+			near := instants[r.IntN(len(instants))]
+			w := window{from: x.list[near].at.Add(bourse.Duration(r.IntN(3)-1) * bourse.Minute * bourse.Duration(r.IntN(50))), near: near}
+			w.to = w.from.Add(bourse.Duration(r.IntN(5000)) * bourse.Minute)
+			first := int32(none)
+			if r.IntN(3) == 0 {
+				first = instants[r.IntN(len(instants))]
+			}
+			want := plainWithin(x, i, &w, first)
+			if want == none {
+				without++
+			} else {
+				found++
+			}
+			if got := x.within(i, &w, first); got != want {
+				t.Fatalf("seed %d: job %d has room in %+v at instant %d, want %d", seed, i, w, got, want)
+			}
+		}
+	}
+	if found < 500 || without < 500 {
+		t.Errorf("found %d, without room %d", found, without)
+	}
+}
+
 // Whoever moves up, leaves or comes behind after the jobs were sorted: the candidate for a
 // window is the first in the queue.
 func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {

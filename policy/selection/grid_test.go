@@ -9,18 +9,19 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// On a grid z is rounded up to the next line, not past it; the last cell ends at the limit.
+// On a grid z is rounded up to the next line, not past it; the last cell ends at the limit. A
+// cell has one label.
 func TestMerge_RoundsUpToTheGrid(t *testing.T) {
 	t.Parallel()
 	var s stages
 	s.list = []option{{}}
-	before := []label{{z: 0, g: 9}, {z: 8, g: 8}, {z: 9, g: 7}, {z: 13, g: 6}, {z: 15, g: 5}}
-	var got []int64
+	before := []label{{z: 0, g: 9}, {z: 8, g: 8}, {z: 9, g: 7}, {z: 10, g: 6}, {z: 13, g: 5}, {z: 15, g: 4}}
+	var got [][2]int64
 	for _, l := range s.merge(nil, nil, before, 0, 14, 4) {
-		got = append(got, l.z)
+		got = append(got, [2]int64{l.z, l.g})
 	}
-	if want := []int64{0, 8, 12, 14}; !slices.Equal(got, want) {
-		t.Errorf("z is %v, want %v", got, want)
+	if want := [][2]int64{{0, 9}, {8, 8}, {12, 6}, {14, 5}}; !slices.Equal(got, want) {
+		t.Errorf("z and g are %v, want %v", got, want)
 	}
 }
 
