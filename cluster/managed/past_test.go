@@ -40,3 +40,24 @@ func TestPast_WorkThatHasRunDoesNotRunAgain(t *testing.T) {
 		})
 	}
 }
+
+// purgedWork is how often work has begun in the end that was submitted by an earlier life, has run,
+// and is no longer known to the manager; and what has become of its leg.
+func purgedWork(t *testing.T) (begun int, last bourse.LockState) {
+	w := submitted(t, 4*bourse.Minute)
+	old := slices.Clone(w.facts)
+	w.toy.lengths[nameOf(1)] = 5 * bourse.Second
+	w.run(start.Add(10 * bourse.Second))
+	w.toy.jobs, w.facts = nil, old
+	w.begin()
+	w.run(start.Add(3 * bourse.Minute))
+	return w.toy.begun[nameOf(1)], w.last(1).State
+}
+
+// What was submitted and is gone may have run, and does not run again.
+func TestPast_WorkThatMayHaveRunIsLost(t *testing.T) {
+	t.Parallel()
+	if begun, last := purgedWork(t); begun != 1 || last != bourse.LockLost {
+		t.Errorf("its work has begun %d times, its leg is %v", begun, last)
+	}
+}
