@@ -115,26 +115,33 @@ func TestStarts_TheEarliestAndTheCheapestAreKept(t *testing.T) {
 }
 
 // A price that falls after the last start makes that one the cheapest: it runs longest
-// beyond the change.
+// beyond the change. It may be the last before the nodes are busy.
 func TestStarts_TheLastOneMayBeTheCheapest(t *testing.T) {
 	t.Parallel()
-	curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: 8990 * sec, Factor: 0}}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := twoJobs()
-	in.Jobs, in.Horizon = in.Jobs[:1], 9000*sec
-	in.Terms.Strategy, in.Terms.Algorithm, in.Terms.MaxAlternatives = choice.Earliest, search.AMP, 2
-	in.Jobs[0].Request = bourse.Request{Nodes: 2, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice,
-		Budget: 1000 * bourse.Credit, Deadline: bourse.Never}
-	g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 2, Performance: bourse.Unit, Price: 3_600_000_000, Curve: curve},
-		Admissible: bourse.NewProfile(0, 2), Clear: bourse.NewProfile(0, 2)}
-	in.Sites = []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}
-	var starts []bourse.Time
-	for _, a := range new(Planner).Plan(in).Jobs[0].Alternatives {
-		starts = append(starts, a.Start())
-	}
-	if want := []bourse.Time{0, 8900 * sec}; !slices.Equal(starts, want) {
-		t.Errorf("it may start at %v, want %v", starts, want)
+	for _, c := range []struct{ falls, busy, last bourse.Time }{
+		{8990 * sec, 9000 * sec, 8900 * sec},
+		{950 * sec, 1000 * sec, 900 * sec},
+	} {
+		curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: c.falls, Factor: 0}}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := twoJobs()
+		in.Jobs, in.Horizon = in.Jobs[:1], 9000*sec
+		in.Terms.Strategy, in.Terms.Algorithm, in.Terms.MaxAlternatives = choice.Earliest, search.AMP, 2
+		in.Jobs[0].Request = bourse.Request{Nodes: 2, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice,
+			Budget: 1000 * bourse.Credit, Deadline: bourse.Never}
+		g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 2, Performance: bourse.Unit, Price: 3_600_000_000, Curve: curve},
+			Admissible: bourse.NewProfile(0, 2)}
+		g.Admissible.Add(c.busy, bourse.Never, -2)
+		g.Clear = g.Admissible.Clone()
+		in.Sites = []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}
+		var starts []bourse.Time
+		for _, a := range new(Planner).Plan(in).Jobs[0].Alternatives {
+			starts = append(starts, a.Start())
+		}
+		if want := []bourse.Time{0, c.last}; !slices.Equal(starts, want) {
+			t.Errorf("the price falls at %v, nodes are busy from %v on: it may start at %v, want %v", c.falls, c.busy, starts, want)
+		}
 	}
 }

@@ -95,7 +95,8 @@ func (d *Draft) startsOn(at int, r *bourse.Request, length bourse.Duration, from
 
 // startsUnder is startsOn for a group whose price changes over time. There a start after
 // the first clear one may be cheaper. So it looks at all starts, including those where the
-// price changes at the leg's start or end, and always keeps the cheapest.
+// price or the free nodes change at the leg's start or end: between two of those the cost is
+// a straight line. It always keeps the cheapest.
 func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
 	g, free, last := &d.Groups[at], d.admissible[at], to.Add(-length)
 	instants := []bourse.Time{from}
@@ -107,6 +108,7 @@ func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, f
 	for _, p := range []bourse.Profile{free, d.clear[at]} {
 		for _, step := range p {
 			add(step.At)
+			add(step.At.Add(-length)) // nodes may be busy from there on
 		}
 	}
 	for t := g.Curve.Next(from); t < to; t = g.Curve.Next(t) {
