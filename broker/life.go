@@ -351,7 +351,9 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		if over && !l.closed && l.state <= bourse.Prepared {
 			rec.record(bourse.LegClosed{Leg: t.leg(i)}, out)
 		}
-	case !s.there && l.charged, s.there && l.charged && !took(s): // an amnesia: see compare
+	case l.charged && !took(s) && l.what.End <= now: // too late to restore it, row B63
+		rec.co.gone(now, t, l, i, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[i]), out)
+	case l.charged && !took(s): // an amnesia: see compare
 	case !s.there, s.State == bourse.Refused, s.State == bourse.LegExpired, s.State == bourse.Cancelled, s.State == bourse.Heuristic,
 		s.State == bourse.Lost && s.Refund == 0 && !l.charged:
 		rec.co.lose(now, t, i, 0, 0, lost, out)

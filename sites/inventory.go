@@ -22,6 +22,7 @@ type inventory struct {
 	orders      *orders
 	notices     *notices
 	operator    *operator
+	readers     *readers
 }
 
 // inventoryAt sets the alarm for an inventory.
@@ -44,8 +45,8 @@ func (v *inventory) held(t step, m agents.ClusterHeld) {
 
 // reconcile compares the legs with what the cluster keeps. Nodes that no open leg holds are
 // given back; a leg without nodes is lost; starts and ends missed meanwhile are noted. A
-// reservation for an unknown leg means that the site has lost memory, and is kept for a
-// while. Row S60.
+// reservation for an unknown leg means that the site has lost memory: it is kept for a
+// while, and the leg's broker is told. Row S60.
 func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	if !v.requests.looking(m.Ref) {
 		return // it came twice or too late
@@ -61,7 +62,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	for _, l := range open {
 		v.compare(t, l, kept[l.Leg])
 	}
-	orphans := false
+	owners := map[string]bool{} // of reservations that the site does not know
 	for i := range m.Locks {
 		k := &m.Locks[i]
 		l := v.legOf(k.Leg)
@@ -70,7 +71,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
 		case v.requests.restoring(k.Leg):
 		case (l == nil || l.tomb) && (k.Confirmed || k.Lost) && v.orphaned(t.now):
-			orphans = true
+			v.call(t, k.Leg.Tx.Broker, owners)
 		case l == nil:
 			v.orders.releaseUnknown(t, k.Leg)
 		default:
@@ -79,10 +80,20 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	}
 	v.compared = true
 	v.operator.again(t, func(id bourse.LegID) bool { return kept[id] != nil && !kept[id].Lost })
-	if orphans {
+	if len(owners) > 0 {
 		inventoryAt(t, v.began.Add(orphanGrace))
 	}
 	v.requests.next(t)
+}
+
+// call tells a broker, once at each inventory, that the site is there: by the stamp the
+// broker sees that the site has forgotten legs, and asserts them. Without that, a broker
+// with no other business at the site would hear of it only after the nodes are given back.
+func (v *inventory) call(t step, broker string, called map[string]bool) {
+	if broker != "" && !called[broker] { // "": a maintenance
+		v.readers.tellOne(t, agents.ID("broker:"+broker))
+	}
+	called[broker] = true
 }
 
 // compare compares an open leg with what the cluster keeps for it.

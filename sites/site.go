@@ -134,7 +134,7 @@ func New(cfg Config) *Site {
 	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders, readers: &s.readers}
 	s.participant = participant{memory: &m, requests: &s.requests, orders: &s.orders, notices: &s.notices, archive: &s.archive,
 		offers: &s.offers, limits: &s.limits, negotiation: &s.negotiation, operator: &s.operator}
-	s.inventory = inventory{memory: &m, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices, operator: &s.operator}
+	s.inventory = inventory{memory: &m, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices, operator: &s.operator, readers: &s.readers}
 	s.recovery = recovery{memory: &m, groups: groups, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices,
 		negotiation: &s.negotiation, archive: &s.archive}
 	return s

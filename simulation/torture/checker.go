@@ -23,7 +23,8 @@ type checker struct {
 	capped   map[string]bool              // brokers that cap the price of each node
 	exempt   map[bourse.LegID]bool        // named by an amnesia, or by a lost fact; see narrow
 	named    map[bourse.LegID]bool        // by an amnesia
-	vanished map[bourse.LegID]bourse.Time // of the world: when a fact of it was lost last
+	vanished map[bourse.LegID]bourse.Time // of the world: since when that a fact of it was lost can be found out
+	unheard  map[pair][]bourse.LegID      // of which a site has lost facts, while their broker has not heard it since
 	limits   map[limitKey]bourse.Time
 	moved    map[bourse.LegID]bourse.Time // of the world
 	begun    map[int]bourse.Time          // of the world: the present life of a process
@@ -90,7 +91,7 @@ type limitKey struct {
 func newChecker(w *world) *checker {
 	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
 		legs: map[bourse.LegID]*legTruth{}, groups: map[string]map[string]bourse.Group{},
-		exempt: map[bourse.LegID]bool{}, named: map[bourse.LegID]bool{}, vanished: map[bourse.LegID]bourse.Time{}, limits: map[limitKey]bourse.Time{},
+		exempt: map[bourse.LegID]bool{}, named: map[bourse.LegID]bool{}, vanished: map[bourse.LegID]bourse.Time{}, unheard: map[pair][]bourse.LegID{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{}, liars: map[agents.ID]bool{},
 		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
 		replaced: map[bourse.TxID]bool{}, shifted: map[bourse.LegID]bourse.Time{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]bourse.Time{}}
@@ -161,6 +162,7 @@ func (c *checker) process(n int, id agents.ID) *mirror {
 // step checks one step.
 func (c *checker) step(s *sim.Step) error {
 	m := c.process(s.Process, s.ID)
+	c.hearsAgain(s)
 	c.rows.follow(c, m, s)
 	if err := c.talk.before(s, m); err != nil {
 		return err

@@ -23,5 +23,6 @@
 // The checks trust no agent's own word. They see the facts that became durable, the
 // messages that were sent, and the accounts. What an agent forgets because of an old disk
 // is exempt; at rest only if an amnesia has named it, or it had ended before any agent
-// could name it. Everything else must have been found again by then.
+// could name it, as while the site that has forgotten it was down. Everything else must have
+// been found again by then.
 package torture

@@ -3,6 +3,7 @@ package torture
 import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // What an agent forgets with a disk of the past is exempt, and only that.
@@ -46,15 +47,15 @@ func (c *checker) forget(id agents.ID, lost []agents.Fact) {
 	for _, f := range lost {
 		switch f := f.(type) {
 		case bourse.LegMoved:
-			c.vanish(f.Leg)
+			c.vanishAt(id, f.Leg)
 			c.lost[lostKey{id, f.Leg}] = true
 		case bourse.LegShifted:
 			c.lost[lostKey{id, f.Leg}] = true
 		case bourse.LegRestored:
-			c.vanish(f.Was.Leg)
+			c.vanishAt(id, f.Was.Leg)
 			c.lost[lostKey{id, f.Was.Leg}] = true
 		case bourse.Tombstone:
-			c.vanish(f.Leg)
+			c.vanishAt(id, f.Leg)
 		case bourse.LegPriced:
 			c.vanish(f.Leg)
 		case bourse.LegClosed:
@@ -71,6 +72,27 @@ func (c *checker) forget(id agents.ID, lost []agents.Fact) {
 
 func (c *checker) vanish(id bourse.LegID) { c.exempt[id], c.vanished[id] = true, c.w.Now() }
 
+// vanishAt exempts a leg of which a site has lost a fact. Its broker can find that out once
+// it hears the site again, which may be down, or cut off, until the leg's end.
+func (c *checker) vanishAt(site agents.ID, id bourse.LegID) {
+	c.vanish(id)
+	c.vanished[id] = bourse.Never
+	at := pair{brokerID(id.Tx.Broker), site}
+	c.unheard[at] = append(c.unheard[at], id)
+}
+
+// pair is a broker and a site.
+type pair struct{ broker, site agents.ID }
+
+// hearsAgain notes that a broker hears a site that has lost facts.
+func (c *checker) hearsAgain(s *sim.Step) {
+	at := pair{s.ID, s.From}
+	for _, id := range c.unheard[at] {
+		c.vanished[id] = s.At
+	}
+	delete(c.unheard, at)
+}
+
 func (c *checker) vanishAll(id bourse.TxID) {
 	if t := c.txs[id]; t != nil {
 		t.exempt = true
@@ -81,10 +103,10 @@ func (c *checker) vanishAll(id bourse.TxID) {
 }
 
 // narrow leaves exempt, at rest, what an amnesia has named, and what had ended before anybody
-// could: all else that was lost has been found again by now, and both sides agree on it.
+// could, or nobody could at all: all else that was lost has been found again by now, and both sides agree on it.
 func (c *checker) narrow() {
 	for id := range c.exempt {
-		if t := c.txs[id.Tx]; !c.named[id] && t != nil && id.Leg < len(t.begun.Legs) && t.begun.Legs[id.Leg].End > c.vanished[id].Add(unnamed) {
+		if t := c.txs[id.Tx]; !c.named[id] && t != nil && id.Leg < len(t.begun.Legs) && t.begun.Legs[id.Leg].End.Add(-unnamed) > c.vanished[id] {
 			delete(c.exempt, id)
 		}
 	}
@@ -93,8 +115,8 @@ func (c *checker) narrow() {
 	}
 }
 
-// unnamed is how long after a loss a leg need not be named by agents that cannot know of
-// the loss yet.
+// unnamed is how long after a loss can be found out a leg need not be named: agents do not
+// speak of it at once.
 const unnamed = 10 * bourse.Minute
 
 // parted exempts what the twin that is gone has recorded since they were one.

@@ -94,8 +94,11 @@ func (x *taking) siteRefusals() {
 		switch r := s.Message.(type) {
 		case agents.Offers:
 			delete(x.waits, heardFrom{x.step.Process, s.To})
-			_, reply := x.step.Message.(agents.OfferRequest)
-			x.takeIf(r.Cycle == 0 && !reply, "S122")
+			switch x.step.Message.(type) {
+			case agents.OfferRequest, agents.ClusterLocks: // an answer, or S60
+			default:
+				x.takeIf(r.Cycle == 0, "S122")
+			}
 			x.take(map[bourse.Code]string{bourse.Fenced: "S115", bourse.Draining: "S61", bourse.NotAllowed: "S63"}[r.Refusal.Code])
 		case agents.Listing:
 			x.takeIf(r.Refusal.Code == bourse.Fenced, "S1")

@@ -67,6 +67,38 @@ func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
 	}
 }
 
+// A leg that a site has forgotten can be named once its broker hears the site again.
+func TestNarrow_NobodyNamesALegWhoseSiteIsNotHeard(t *testing.T) {
+	t.Parallel()
+	site, other := siteID(siteNames[0]), siteID(siteNames[1])
+	end := start.Add(bourse.Hour)
+	for name, c := range map[string]struct {
+		by, from agents.ID
+		at       bourse.Time
+		exempt   bool
+	}{
+		"heard at once":            {"broker:vo1", site, start, false},
+		"heard in time":            {"broker:vo1", site, end.Add(-unnamed - 1), false},
+		"heard too late":           {"broker:vo1", site, end.Add(-unnamed), true},
+		"another site is heard":    {"broker:vo1", other, start, true},
+		"another broker hears it":  {"broker:vo2", site, start, true},
+		"it is its broker's turn":  {site, "broker:vo1", start, true},
+		"it is heard after it all": {"broker:vo1", site, end.Add(bourse.Day), true},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		f := begins(firstTx)
+		f.Legs[0].End = end
+		check.txs[firstTx] = &txTruth{begun: f}
+		check.forget(site, []agents.Fact{bourse.LegMoved{Leg: first(firstTx), State: bourse.Confirmed}})
+		check.hearsAgain(&sim.Step{At: c.at, ID: c.by, From: c.from})
+		check.hearsAgain(&sim.Step{At: end.Add(bourse.Day), ID: c.by, From: c.from})
+		check.narrow()
+		if check.exempt[first(firstTx)] != c.exempt {
+			t.Errorf("%s: exempt %t, want %t", name, check.exempt[first(firstTx)], c.exempt)
+		}
+	}
+}
+
 // What somebody remembers after a day, or has on its way still, is seen.
 func TestForgottenAtLast_NobodyRemembersAnything(t *testing.T) {
 	t.Parallel()
