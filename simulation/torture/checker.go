@@ -226,7 +226,7 @@ func (c *checker) life(l *sim.Life) error {
 	case l.Facts < len(m.facts):
 		lost := m.cut(l.Facts)
 		c.past[l.ID] = true
-		c.forget(l.ID, lost)
+		c.forget(l.ID, m, lost)
 		c.clusterForgets(l.ID, m, lost)
 		if !l.Amnesia {
 			return fmt.Errorf("I11: %d durable facts are gone, the first a %s", len(lost), lost[0].Kind())

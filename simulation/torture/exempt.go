@@ -42,8 +42,9 @@ func (c *checker) forgotten(id bourse.TxID) bool {
 	return false
 }
 
-// forget exempts what lost facts name, until it is seen whether anybody finds that out.
-func (c *checker) forget(id agents.ID, lost []agents.Fact) {
+// forget exempts what lost facts name, until it is seen whether anybody finds that out. What
+// the process still has on record is given by its mirror.
+func (c *checker) forget(id agents.ID, m *mirror, lost []agents.Fact) {
 	for _, f := range lost {
 		switch f := f.(type) {
 		case bourse.LegMoved:
@@ -60,8 +61,10 @@ func (c *checker) forget(id agents.ID, lost []agents.Fact) {
 			c.vanish(f.Leg)
 		case bourse.LegClosed:
 			c.vanish(f.Leg)
+			c.unclaim(m, f.Leg)
 		case bourse.LegDone:
 			c.vanish(f.Leg)
+			c.unclaim(m, f.Leg)
 		case bourse.TxBegun:
 			c.vanishAll(f.Tx)
 		case bourse.TxDecided:
@@ -125,7 +128,7 @@ func (c *checker) parted(kept, gone int) {
 	if a == nil || b == nil {
 		return
 	}
-	c.forget(b.id, b.facts[min(max(a.forked, b.forked), len(b.facts)):])
+	c.forget(b.id, a, b.facts[min(max(a.forked, b.forked), len(b.facts)):])
 	a.forked = 0
 	if c.latest[b.id] == gone {
 		c.latest[b.id] = kept

@@ -118,6 +118,14 @@ func (c *checker) claim(s *sim.Step, m *mirror, leg bourse.LegID) error {
 	return nil
 }
 
+// unclaim takes back that a leg was given up with its site, if its broker no longer has that
+// on record: the leg is one like any other again, and its site has nothing to settle.
+func (c *checker) unclaim(m *mirror, leg bourse.LegID) {
+	if !m.done[leg].Claim && !m.closed[leg].Claim {
+		delete(c.claimed, leg)
+	}
+}
+
 // adopts reports whether a broker takes on, in the same step, the leg that it gives
 // up: its window was given up before its site had listed it (B56).
 func adopts(s *sim.Step, leg bourse.LegID) bool {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
@@ -44,5 +45,32 @@ func TestTorture_SitesAreLostAndComeBack(t *testing.T) {
 	t.Logf("%d times lost, %d by an operator's word; %d legs given up, %d of them cost nothing in the end and %d had run", lost, wished, claims, free, paid)
 	if lost-wished < 3 || wished < 3 || free < 3 || paid < 3 {
 		t.Error("that shows too little")
+	}
+}
+
+// A leg that a broker has given up with its site is a claim for as long as it has that on
+// record: not once its disk has forgotten it, but still if only its twin has gone.
+func TestLost_AClaimThatIsForgottenIsNone(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	facts := []agents.Fact{
+		bourse.TxBegun{Tx: leg.Tx, Job: "wave", Sites: []string{"ash"}, Legs: []bourse.Leg{{Nodes: 2}}, Limits: []bourse.Credits{5}},
+		bourse.TxDecided{Tx: leg.Tx, Job: "wave", Commit: true},
+		bourse.LegClosed{Leg: leg, Commit: true, Posted: 5},
+		bourse.LegDone{Leg: leg, State: bourse.Lost, Refund: 5, Claim: true},
+	}
+	for _, kept := range []int{3, 4} {
+		c, m := newChecker(newWorld(1, nil, sim.Options{})), newMirror("broker:vo1")
+		for _, f := range facts {
+			if err := m.apply(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.claimed[leg] = 1000
+		m.cut(kept)
+		c.forget(m.id, m, facts[3:])
+		if _, claimed := c.claimed[leg]; claimed != (kept == 4) {
+			t.Errorf("with %d facts left, the leg is a claim: %t", kept, claimed)
+		}
 	}
 }

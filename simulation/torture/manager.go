@@ -175,7 +175,8 @@ func (b *behind) ofCluster(s *sim.Step) error {
 
 // unread checks that no leg is refused or lost because the manager has denied creating its
 // reservation although that exists: reading back would find it (I24). For a lost leg it
-// counts until the next look.
+// counts until the next look. That a leg is lost is said again until it is heard; a denial
+// since then, as of deleting its reservation, was not the cause.
 func (b *behind) unread(x *behindSite, s *sim.Step) error {
 	switch m := s.Message.(type) {
 	case agents.CommandDone:
@@ -193,6 +194,9 @@ func (b *behind) unread(x *behindSite, s *sim.Step) error {
 		case agents.ClusterHeld:
 			id, why = m.Leg, m.Refusal
 		case agents.ClusterLost:
+			if b.lost[m.Leg] {
+				continue
+			}
 			id, why = m.Leg, m.Reason
 		default:
 			continue

@@ -199,3 +199,19 @@ func TestBehind_ARestoredLegIsNotKnownToBeRight(t *testing.T) {
 		t.Errorf("it has all that it needs since %v", at)
 	}
 }
+
+// A leg that is lost for a denial that was not read back breaks I24. One that was lost before
+// does not, whatever is denied while that is said again.
+func TestBehind_ALossIsJudgedWhenItIsSaidFirst(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	b := newBehind(newChecker(newWorld(1, nil, sim.Options{})))
+	said := &sim.Step{Sends: []agents.Send{{Message: agents.ClusterLost{Leg: leg, Reason: bourse.Reason{Code: bourse.Busy}}}}}
+	for _, before := range []bool{false, true} {
+		b.lost[leg] = before
+		x := &behindSite{denied: map[string]bool{b.name(leg): true}}
+		if err := b.unread(x, said); (err == nil) != before {
+			t.Errorf("lost before: %t, it says %v", before, err)
+		}
+	}
+}

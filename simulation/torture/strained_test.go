@@ -52,7 +52,7 @@ func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
 		f := begins(firstTx)
 		f.Legs[0].End = c.end
 		check.txs[firstTx] = &txTruth{begun: f}
-		check.forget("broker:vo1", []agents.Fact{f})
+		check.forget("broker:vo1", newMirror("broker:vo1"), []agents.Fact{f})
 		if !check.forgotten(firstTx) || !check.exempt[first(firstTx)] {
 			t.Errorf("%s: it is held to what was lost at once", name)
 		}
