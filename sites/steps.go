@@ -199,19 +199,14 @@ func confirmedAgain(p *participant, l *leg, t step) {
 	t.reply(a)
 }
 
-// confirmedOnce answers Confirm for a settled or lost leg. If the leg was confirmed before it
-// was lost the answer is still Confirmed; the notice of its end is sent separately. If that
-// was acknowledged, then not by the life that asks now, which is given the notice again
-// instead. Row S56.
+// confirmedOnce answers Confirm for a lost leg. If the leg was confirmed before it was
+// lost the answer is still Confirmed; the notice of its loss is sent separately.
 func confirmedOnce(p *participant, l *leg, t step) {
-	switch {
-	case !l.charged:
-		over(p, l, t)
-	case l.noted:
-		t.reply(p.notices.notice(l))
-	default:
+	if l.charged {
 		confirmedAgain(p, l, t)
+		return
 	}
+	over(p, l, t)
 }
 
 func cancelledAgain(p *participant, l *leg, t step) {

@@ -93,13 +93,13 @@ var table = [...]states{
 		bourse.Prepared:   toConfirmed,    // S30, S43
 		bourse.Confirmed:  confirmedAgain, // S5
 		bourse.Running:    confirmedAgain,
-		bourse.Settled:    confirmedOnce, // S5, S56
-		bourse.Refused:    over,          // S53
+		bourse.Settled:    confirmedAgain,
+		bourse.Refused:    over, // S53
 		bourse.LegExpired: over,
 		bourse.Cancelled:  over,
 		bourse.Heuristic:  over,
 		bourse.Released:   confirmedAgain,
-		bourse.Lost:       confirmedOnce, // S5, S56 if it was confirmed, else S53
+		bourse.Lost:       confirmedOnce, // S5 if it was confirmed, else S53
 	},
 	onCancel: {
 		bourse.Asked:      toCancelled, // S18
