@@ -89,7 +89,7 @@ func TestNarrow_NobodyNamesALegWhoseSiteIsNotHeard(t *testing.T) {
 		f := begins(firstTx)
 		f.Legs[0].End = end
 		check.txs[firstTx] = &txTruth{begun: f}
-		check.forget(site, []agents.Fact{bourse.LegMoved{Leg: first(firstTx), State: bourse.Confirmed}})
+		check.forget(site, newMirror(site), []agents.Fact{bourse.LegMoved{Leg: first(firstTx), State: bourse.Confirmed}})
 		check.hearsAgain(&sim.Step{At: c.at, ID: c.by, From: c.from})
 		check.hearsAgain(&sim.Step{At: end.Add(bourse.Day), ID: c.by, From: c.from})
 		check.narrow()
