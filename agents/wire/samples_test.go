@@ -49,7 +49,7 @@ func samples() []agents.Message {
 		agents.Answer{Leg: someLeg, Verdict: agents.Abort, DecidedBy: 3},
 		agents.Heuristic{Leg: someLeg, Stamp: stamped},
 		agents.Degraded{Leg: someLeg, Refund: bourse.Credit, Penalty: 2 * bourse.Credit, Stamp: stamped},
-		agents.Noted{Leg: someLeg, Step: "Settled", Shifts: 3, Incarnation: 7},
+		agents.Noted{Leg: someLeg, Step: "Settled", Shifts: 3},
 		agents.Shifted{Leg: someLeg, Start: 1_790_001_000_000, End: 1_790_008_200_000, Shifts: 3, Fixed: true, Stamp: stamped},
 		agents.ShiftOffer{Leg: someLeg, Number: 2, Version: 3, Start: 1_790_002_000_000, End: 1_790_009_200_000, Ready: 1_790_001_000_000, Due: 1_790_012_000_000,
 			Pay: 4 * bourse.Credit, For: 3_600_000, Stamp: stamped},
