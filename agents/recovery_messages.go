@@ -88,9 +88,10 @@ type Degraded struct {
 
 // Noted acknowledges a site's notice: Heuristic, Degraded, Settled or Shifted.
 type Noted struct {
-	Leg    bourse.LegID
-	Step   string // kind of the notice
-	Shifts uint32 // of a Shifted: its number
+	Leg         bourse.LegID
+	Step        string // kind of the notice
+	Shifts      uint32 // of a Shifted: its number
+	Incarnation uint32 // the broker's life that has taken the notice; 0: a build that does not say
 }
 
 // List is the first message of a broker's new life to a site. It asks for all legs under

@@ -256,8 +256,8 @@ func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLe
 	amn.co.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
 }
 
-// compare checks the legs that a site has just listed against the record. If the site
-// remembers less of a paid leg than it once reported, it has an amnesia. Row B60.
+// compare checks the legs that a site has just listed against the record. If the site has
+// forgotten something of a paid leg that it once reported, it has an amnesia. Row B60.
 func (amn *amnesia) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
 	there := map[bourse.LegID]*agents.ListedLeg{}
 	for i := len(legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
@@ -269,11 +269,23 @@ func (amn *amnesia) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, o
 			if t.sites[i] != p.name || !t.resolved || !l.charged || l.claim || l.what.End <= now {
 				continue
 			}
-			s := there[t.leg(i)]
-			if s == nil || !took(&sighting{*s, true, true}) && s.State != bourse.Lost || l.state.Terminal() && !s.State.Terminal() && !t.releases(l) {
+			if t.forgotten(l, there[t.leg(i)]) {
 				amn.lapsed(now, p, out)
 				return
 			}
 		}
 	}
+}
+
+// forgotten reports whether a site that lists a paid leg so, or nil not at all, has forgotten
+// what it once reported of it. A site that has forgotten that a leg was given back, or has run,
+// finds its nodes gone: it takes the leg for lost, and adds a penalty that nobody else books.
+func (t *transaction) forgotten(l *txLeg, listed *agents.ListedLeg) bool {
+	switch {
+	case listed == nil:
+		return true
+	case listed.State == bourse.Lost:
+		return l.state == bourse.Released || l.state == bourse.Settled
+	}
+	return !took(&sighting{*listed, true, true}) || l.state.Terminal() && !listed.State.Terminal() && !t.releases(l)
 }

@@ -36,7 +36,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 			co.refused(now, from, nil, nil, r, out)
 		}
 		if t == nil && !co.peers.listening() { // long forgotten, or not worth adopting
-			note(from, id, m, out)
+			note(from, id, m, co.lives.current(), out)
 		}
 		return true
 	}
@@ -46,7 +46,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 	shifts := l.shifts
 	co.dispatch(now, p, t, l, m, out)
 	co.keepProofs(m, l.shifts > shifts, out)
-	note(from, id, m, out)
+	note(from, id, m, co.lives.current(), out)
 	return true
 }
 
@@ -86,13 +86,13 @@ func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txL
 	co.listener.ended(t.job, out)
 }
 
-// note acknowledges a notice, which its site repeats until then.
-func note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
+// note acknowledges a notice to its site, which repeats it until this life has.
+func note(from agents.ID, id bourse.LegID, m agents.Message, life bourse.LifeBegun, out *agents.Outbox) {
 	p, known := agents.Lookup(m.Kind())
 	if !known || !p.Answers(agents.Noted{}.Kind()) {
 		return
 	}
-	a := agents.Noted{Leg: id, Step: m.Kind()}
+	a := agents.Noted{Leg: id, Step: m.Kind(), Incarnation: life.Incarnation}
 	if s, ok := m.(agents.Shifted); ok {
 		a.Shifts = s.Shifts
 	}

@@ -67,8 +67,13 @@ func (n *notices) beginNotice(t step, l *leg) {
 	n.retries.begin(t, theNotice, l.Leg, last)
 }
 
-// noted stops repeating a notice. Row S56.
+// noted stops repeating a notice. What an earlier life of the broker has taken does not
+// count once a later one has listed its legs: the later one has yet to hear of it. Rows S56,
+// S83.
 func (n *notices) noted(t step, m agents.Noted) {
+	if m.Incarnation > 0 && m.Incarnation < n.life(m.Leg.Tx.Broker).listed {
+		return
+	}
 	l := n.legs[m.Leg]
 	if l != nil && m.Shifts > 0 {
 		n.notedShift(t, l, m.Shifts)

@@ -455,7 +455,7 @@ func (a storyArgs) message() agents.Message {
 	case "release":
 		return agents.Release{Leg: id, DecidedBy: by, Full: a.d.HasArg("full")}
 	case "noted":
-		return agents.Noted{Leg: id, Step: a.text("step", ""), Shifts: uint32(a.number("shift", 0))}
+		return agents.Noted{Leg: id, Step: a.text("step", ""), Shifts: uint32(a.number("shift", 0)), Incarnation: uint32(a.number("by", 0))}
 	case "answer":
 		v := map[string]agents.Verdict{"wait": agents.Wait, "commit": agents.Commit, "abort": agents.Abort, "unknown": agents.Unknown}
 		return agents.Answer{Leg: id, DecidedBy: by, Verdict: v[a.text("verdict", "")]}

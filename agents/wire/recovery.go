@@ -43,9 +43,9 @@ var recovery = []codec{
 			Proof: r.proof("proof", b.Degraded.GetProof())}
 	}),
 	form(func(_ *writer, m agents.Noted) *Envelope_Noted {
-		return &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Shifts}}
+		return &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Shifts, Incarnation: m.Incarnation}}
 	}, func(r *reader, b *Envelope_Noted) agents.Noted {
-		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Shifts: b.Noted.GetTurn()}
+		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Shifts: b.Noted.GetTurn(), Incarnation: b.Noted.GetIncarnation()}
 	}),
 	form(func(_ *writer, m agents.Shifted) *Envelope_Shifted {
 		return &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Shifts, Fixed: m.Fixed, Stamp: stamp(m.Stamp),

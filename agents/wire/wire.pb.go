@@ -3637,7 +3637,8 @@ type Noted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Step          string                 `protobuf:"bytes,2,opt,name=step,proto3" json:"step,omitempty"`
-	Turn          uint32                 `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"` // that of a Shifted
+	Turn          uint32                 `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`               // that of a Shifted
+	Incarnation   uint32                 `protobuf:"varint,4,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // 0: from a build that does not say
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3689,6 +3690,13 @@ func (x *Noted) GetStep() string {
 func (x *Noted) GetTurn() uint32 {
 	if x != nil {
 		return x.Turn
+	}
+	return 0
+}
+
+func (x *Noted) GetIncarnation() uint32 {
+	if x != nil {
+		return x.Incarnation
 	}
 	return 0
 }
@@ -5044,11 +5052,12 @@ const file_wire_proto_rawDesc = "" +
 	"\apenalty\x18\x03 \x01(\x03R\apenalty\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12+\n" +
 	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12(\n" +
-	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"U\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"w\n" +
 	"\x05Noted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\tR\x04step\x12\x12\n" +
-	"\x04turn\x18\x03 \x01(\rR\x04turn\"\xd5\x01\n" +
+	"\x04turn\x18\x03 \x01(\rR\x04turn\x12 \n" +
+	"\vincarnation\x18\x04 \x01(\rR\vincarnation\"\xd5\x01\n" +
 	"\aShifted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x10\n" +
