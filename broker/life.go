@@ -300,7 +300,9 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	t.resolved = true
 	switch {
 	case t.open() && effect:
-		rec.priceSeen(t, seen, out)
+		for i := range t.legs {
+			rec.priceSeen(t, i, &seen[i], out)
+		}
 		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
 		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker restarted before it was decided")}, out)
@@ -320,20 +322,18 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	rec.co.listener.ended(t.job, out)
 }
 
-// priceSeen records the prices and the placement of legs that sites have on record and
-// the broker has not.
-func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
-	for i := range t.legs {
-		l, s := &t.legs[i], &seen[i]
-		if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
-			continue
-		}
-		m := agents.Held{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
-		if !t.placed(l, m) {
-			m.Start, m.End = 0, 0
-		}
-		rec.record(l.pricing(t.job, m), out)
+// priceSeen records the price and the placement of a leg that its site has on record and
+// the broker has not. Row B51.
+func (rec *recovery) priceSeen(t *transaction, i int, s *sighting, out *agents.Outbox) {
+	l := &t.legs[i]
+	if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
+		return
 	}
+	m := agents.Held{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
+	if !t.placed(l, m) {
+		m.Start, m.End = 0, 0
+	}
+	rec.record(l.pricing(t.job, m), out)
 }
 
 // catchUp brings the record of a leg up to what its site has listed.
@@ -342,6 +342,9 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 	shifts := l.shifts
 	if !s.heard || l.state.Terminal() && l.closed {
 		return
+	}
+	if t.state == bourse.TxCommitted {
+		rec.priceSeen(t, i, s, out) // a site may list after the one by which COMMIT was decided
 	}
 	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
 	switch {
