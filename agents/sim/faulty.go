@@ -124,6 +124,7 @@ type Life struct {
 	ID      agents.ID
 	Facts   int           // durable facts that the journal holds in all
 	Last    []agents.Fact // those after its last image
+	Times   []bourse.Time // when each of those was recorded, by the clock of the process
 	Amnesia bool          // the disk is that of an earlier instant
 }
 

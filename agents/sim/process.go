@@ -84,7 +84,7 @@ func (p *process) begin() {
 		p.journal, err = journal.Open(disk, p.options(),
 			func(at bourse.Time, f agents.Fact) {
 				d.Replay(at, f)
-				life.Last = append(life.Last, f)
+				life.Last, life.Times = append(life.Last, f), append(life.Times, at)
 				r.replayed = append(r.replayed, stamped{at, f})
 			})
 		if err != nil {
@@ -101,8 +101,8 @@ func (p *process) begin() {
 			return
 		}
 		life.Facts = int(p.journal.Facts())
-		if n := int(p.journal.Since()); n < len(life.Last) {
-			life.Last = life.Last[len(life.Last)-n:] // less the image
+		if n := len(life.Last) - int(p.journal.Since()); n > 0 {
+			life.Last, life.Times = life.Last[n:], life.Times[n:] // less the image
 		}
 	}
 	p.mirror, p.amnesia, p.lied = nil, false, nil

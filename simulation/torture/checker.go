@@ -235,9 +235,9 @@ func (c *checker) life(l *sim.Life) error {
 		if d := c.divided[l.ID]; d != nil {
 			d.blind = true
 		}
-		s := &sim.Step{At: l.At, Now: l.Now, Process: l.Process, ID: l.ID}
-		for _, f := range l.Last[len(l.Last)-(l.Facts-len(m.facts)):] {
-			if err := c.fact(s, m, f); err != nil {
+		for i := len(l.Last) - (l.Facts - len(m.facts)); i < len(l.Last); i++ {
+			s := &sim.Step{At: l.At, Now: l.Times[i], Process: l.Process, ID: l.ID}
+			if err := c.fact(s, m, l.Last[i]); err != nil {
 				return err
 			}
 		}

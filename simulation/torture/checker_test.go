@@ -142,3 +142,23 @@ func TestChecker_CommitsAreJudgedByWhenTheyWereDecided(t *testing.T) {
 		}
 	}
 }
+
+// What a torn write has left was recorded before the process died, not when its next life
+// finds it.
+func TestChecker_WhatATornWriteLeftWasRecordedBefore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		moved bourse.Time // when the move to an earlier start was recorded
+		want  string
+	}{{start, ""}, {start.Add(2 * bourse.Hour), "I17: by the journal of cluster:ash, leg vo1/1/1.0 has begun"}} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.process(0, "cluster:ash")
+		leg := first(firstTx)
+		what := bourse.Leg{Group: "g1", Nodes: 1, Start: start.Add(bourse.Hour), End: start.Add(2 * bourse.Hour)}
+		err := check.life(&sim.Life{At: start.Add(3 * bourse.Hour), Now: start.Add(3 * bourse.Hour), Process: 0, ID: "cluster:ash", Facts: 2,
+			Last: []agents.Fact{bourse.NodesLocked{Leg: leg, What: what, Flex: bourse.Flex{Ready: start, Due: start.Add(9 * bourse.Hour)}},
+				bourse.NodesMoved{Leg: leg, Start: start.Add(30 * bourse.Minute), End: start.Add(90 * bourse.Minute)}},
+			Times: []bourse.Time{start, c.moved}})
+		holds(t, "moved at "+c.moved.String(), err, c.want)
+	}
+}
