@@ -267,35 +267,6 @@ func TestLost_WorkThatWentWithItsNode(t *testing.T) {
 	})
 }
 
-// A cluster that has forgotten a leg whose work runs ends the work, which no lock covers.
-// The leg is asserted anew and lost: its work has begun, and does not begin again.
-func TestAmnesia_WorkThatRanDoesNotBeginAgain(t *testing.T) {
-	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
-	w.run(start.Add(bourse.Minute))
-	w.is(t, 1, bourse.LockRunning)
-	w.facts = nil
-	w.begin()
-	w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Run} } // as a driver does that finds its traces
-	var h agents.ClusterHeld
-	for range 6 {
-		w.wait(10 * bourse.Second)
-		if h = w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*bourse.Minute), User: "ana", Again: true}); !h.Refusal.Refused() {
-			break
-		}
-	}
-	if h.Refusal.Refused() {
-		t.Fatalf("its nodes are not had again: %v", h.Refusal)
-	}
-	w.confirm(1)
-	w.run(start.Add(9 * bourse.Minute))
-	w.lostFor(t, 1, "refused by the test")
-	if n := w.toy.begun[nameOf(1)]; n != 1 {
-		t.Errorf("its work has begun %d times", n)
-	}
-	w.over(t, 1)
-}
-
 func TestAdministrator_HoldsWork(t *testing.T) {
 	t.Parallel()
 	w := submitted(t, 10*bourse.Minute)

@@ -2,9 +2,11 @@ package managed
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A life whose journal is older than the submission of work finds in the manager that it has run,
@@ -60,4 +62,53 @@ func TestPast_WorkThatMayHaveRunIsLost(t *testing.T) {
 	if begun, last := purgedWork(t); begun != 1 || last != bourse.LockLost {
 		t.Errorf("its work has begun %d times, its leg is %v", begun, last)
 	}
+}
+
+// forgotten is a world whose cluster has forgotten a leg whose work has run since an instant, and
+// asks for it again at another. The driver would refuse to begin the work again.
+func forgotten(t *testing.T, at, again bourse.Time) (*world, agents.ClusterHeld) {
+	t.Helper()
+	w := submitted(t, 10*bourse.Minute)
+	w.run(at)
+	w.is(t, 1, bourse.LockRunning)
+	w.facts = nil
+	w.begin()
+	w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Run} } // as a driver does that finds its traces
+	w.run(again)
+	var h agents.ClusterHeld
+	for range 3 {
+		if h = w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*bourse.Minute), User: "ana", Again: true}); !h.Refusal.Refused() {
+			break
+		}
+		w.wait(5 * bourse.Second)
+	}
+	return w, h
+}
+
+// A cluster that has forgotten a leg whose work runs ends the work, which no lock covers.
+// The leg is asserted anew and lost: its work has begun, and does not begin again.
+func TestAmnesia_WorkThatRanDoesNotBeginAgain(t *testing.T) {
+	t.Parallel()
+	w, h := forgotten(t, start.Add(10*bourse.Second), start.Add(30*bourse.Second))
+	if h.Refusal.Refused() {
+		t.Fatalf("its nodes are not had again: %v", h.Refusal)
+	}
+	w.confirm(1)
+	w.run(start.Add(9 * bourse.Minute))
+	w.lostFor(t, 1, "refused by the test")
+	if n := w.toy.begun[nameOf(1)]; n != 1 {
+		t.Errorf("its work has begun %d times", n)
+	}
+	w.over(t, 1)
+}
+
+// Work that has not begun a minute after its window did never does, though the manager no longer
+// knows that it has run, and nothing would stop it from running again.
+func TestAmnesia_WorkDoesNotBeginLate(t *testing.T) {
+	t.Parallel()
+	w, h := forgotten(t, start.Add(10*bourse.Second), start.Add(bourse.Minute))
+	if h.Refusal.Code != bourse.Expired || !strings.Contains(h.Refusal.Detail, "more than 1m ago") {
+		t.Errorf("%+v", h)
+	}
+	w.over(t, 1)
 }
