@@ -136,8 +136,11 @@ func (d *divided) remove(at bourse.Time, number int64) {
 	for _, k := range d.on[number] {
 		n := d.nodes[k]
 		n.reach(at)
+		there := len(n.tasks)
 		n.tasks = slices.DeleteFunc(n.tasks, func(t dividedTask) bool { return t.number == number })
-		n.divide()
+		if len(n.tasks) < there { // otherwise it had ended here before it did elsewhere
+			n.divide()
+		}
 	}
 	delete(d.on, number)
 }
