@@ -226,9 +226,15 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 	return a
 }
 
-// reasserted takes a site's answer to an assertion. Row B61.
+// reasserted takes a site's answer to an assertion. One that is refused as fenced may have
+// been an earlier life's, which the answer does not say; the answer to a request for offers
+// does. Row B61.
 func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Reasserted, out *agents.Outbox) {
-	if !p.asserting[m.Leg] {
+	switch {
+	case !p.asserting[m.Leg]:
+		return
+	case m.Reason.Code == bourse.Fenced:
+		amn.askOffers(p.id, probeRef, 0, out)
 		return
 	}
 	delete(p.asserting, m.Leg)
