@@ -64,9 +64,8 @@ func (r *recovery) start(t step, m agents.Started) {
 // which it may still keep. Rows S59, S100 to S104.
 func (r *recovery) reassert(t step, m agents.Reassert) {
 	id := m.Leg.Leg
-	f := r.life(id.Tx.Broker)
-	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
-		r.reasserted(t, t.from, id, fenced("incarnation %d of %s has spoken to %s", f.highest, id.Tx.Broker, r.cfg.Name))
+	if why := r.fence(m); why.Refused() {
+		r.reasserted(t, t.from, id, why)
 		return
 	}
 	l, was := r.legs[id], r.restoration(t, m)
@@ -89,6 +88,16 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 		}
 	}
 	r.reasserted(t, t.from, id, why)
+}
+
+// fence refuses what a life of the broker asserts that is over, or is not the one known by its
+// incarnation; no reason: neither.
+func (r *recovery) fence(m agents.Reassert) bourse.Reason {
+	broker := m.Leg.Leg.Tx.Broker
+	if f := r.life(broker); f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
+		return fenced("incarnation %d of %s has spoken to %s", f.highest, broker, r.cfg.Name)
+	}
+	return bourse.Reason{}
 }
 
 // abandon gives up a leg that its broker says was never paid for, known or not, and
@@ -191,8 +200,12 @@ func (r *recovery) restoration(t step, m agents.Reassert) bourse.LegRestored {
 	return f
 }
 
-// ready reports whether the cluster must be asked for the nodes of a leg to be restored.
+// ready reports whether the cluster must be asked for the nodes of a leg to be restored. What
+// stood in line when a later life came is dropped: the list of that life stays true.
 func (r *recovery) ready(t step, k *request) bool {
+	if r.fence(k.m.(agents.Reassert)).Refused() {
+		return false
+	}
 	if l := r.legs[k.leg.Leg]; l == nil || l.tomb {
 		return true
 	}
@@ -209,8 +222,13 @@ func (r *recovery) nodes(_ bourse.Time, k *request) agents.ClusterHold {
 }
 
 // granted handles the cluster's answer about the nodes of a leg to be restored. Without
-// nodes the leg becomes a tombstone, and the assertion is refused.
+// nodes the leg becomes a tombstone, and the assertion is refused. If a later life has come
+// meanwhile it may assert the leg too, so that its nodes are left to an inventory.
 func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
+	if r.fence(k.m.(agents.Reassert)).Refused() {
+		inventoryAt(t, t.now.Add(secondLook))
+		return
+	}
 	if l := r.legs[k.leg.Leg]; l != nil && !l.tomb { // it was restored by another request
 		if l.State.Terminal() {
 			r.orders.tell(t, l, releaseOrder)
