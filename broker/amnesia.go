@@ -71,7 +71,7 @@ func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agent
 	case doubtful:
 		if p.memory.probe == 0 {
 			amn.probeSeq++
-			p.memory.probe = probeRef | amn.probeSeq
+			p.memory.probe = probeRef | uint64(amn.lives.current().Incarnation)<<30 | amn.probeSeq
 			amn.probe(p, out)
 			amn.co.sayLater(now, owed{what: theProbe, site: p.id}, firstRepeat, out)
 		}
@@ -80,7 +80,8 @@ func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agent
 	return true
 }
 
-// probeRef marks requests for offers whose only purpose is to get a stamp.
+// probeRef marks requests for offers whose only purpose is to get a stamp. Behind it they name
+// the life: an answer to an earlier one may be older than the doubt.
 const probeRef = errandRef | 1<<62
 
 func (amn *amnesia) probe(p *peer, out *agents.Outbox) {

@@ -32,6 +32,7 @@ type story struct {
 	skew   bourse.Duration    // by which all sites' clocks are ahead
 	sure   map[agents.ID]bool // who confirms again at once
 	lost   agents.ID          // whose next request for offers is
+	probes []uint64           // the requests that were only for a stamp
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
 	groups map[agents.ID]bourse.Group // what a site offers, where that is not a node at a credit per 1000 s
@@ -368,6 +369,7 @@ func (s *story) step(from agents.ID, m agents.Message) {
 			}
 			if r.Cycle >= probeRef {
 				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, for its stamp\n", s.now, short(x.To))
+				s.probes = append(s.probes, r.Cycle)
 			}
 			if s.lost == x.To {
 				s.lost = ""
@@ -570,6 +572,9 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 			m.Refusal = reason(bourse.Draining, "%s takes nothing new", siteName(id))
 		}
 		return m
+	}
+	if f[0] == "Offers" && len(f) > 1 && strings.HasPrefix(f[1], "probe=") { // "Offers probe=1": to the first one
+		return agents.Offers{Cycle: s.probes[number(s.t, f[1][len("probe="):])-1], Now: s.now, Stamp: st}
 	}
 	if f[0] == "Offers" { // "Offers fenced": the last request is refused
 		m := agents.Offers{Cycle: s.b.scheduler.cycle.number, Now: s.now, Stamp: st, Refusal: reason(bourse.Fenced, "another one has spoken")}
