@@ -97,7 +97,7 @@ func (p *participant) ready(t step, k *request) bool {
 }
 
 // nodes is the order to the cluster to lock nodes for the leg.
-func (p *participant) nodes(_ bourse.Time, k *request) agents.ClusterHold {
+func (p *participant) nodes(k *request) agents.ClusterHold {
 	l := k.leg
 	return agents.ClusterHold{Leg: l.Leg, What: l.What, Run: l.Run, Replaces: l.Replaces, Flex: l.Flex, Shift: p.negotiation.asks(l),
 		Job: l.Job, User: l.User}

@@ -167,11 +167,10 @@ func (o *operator) ready(t step, k *request) bool {
 	return true
 }
 
-// nodes is the order to the cluster to keep nodes free of work.
-func (o *operator) nodes(now bourse.Time, k *request) agents.ClusterHold {
-	m := agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Force: k.m.(agents.Maintenance).Force, Again: true}
-	m.What.Start = max(m.What.Start, now)
-	return m
+// nodes is the order to the cluster to keep nodes free of work. It is the same however often it
+// is repeated: of a window that has begun the cluster keeps the rest.
+func (o *operator) nodes(k *request) agents.ClusterHold {
+	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Force: k.m.(agents.Maintenance).Force, Again: true}
 }
 
 // granted handles the cluster's answer about a maintenance's nodes.

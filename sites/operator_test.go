@@ -51,6 +51,33 @@ func TestOperator_IsToldOfBounds(t *testing.T) {
 	}
 }
 
+// A cluster that takes its time is asked the same again about a maintenance that has begun: it
+// would begin anew with each other question, and never have an answer.
+func TestMaintenance_AsksTheSameAgain(t *testing.T) {
+	t.Parallel()
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	s.advance(bourse.Time(10 * bourse.Second))
+	var asked []bourse.Leg
+	s.check = func(_ agents.ID, out *agents.Outbox) {
+		for _, x := range out.Sends {
+			if m, ok := x.Message.(agents.ClusterHold); ok {
+				asked = append(asked, m.What)
+			}
+		}
+	}
+	s.lossy = true
+	s.say("operator:olga", agents.Maintenance{Name: "floor", Group: "main", Start: 5000, End: 200_000})
+	s.advance(bourse.Time(30 * bourse.Second))
+	if len(asked) < 3 || slices.ContainsFunc(asked, func(w bourse.Leg) bool { return w != asked[0] }) {
+		t.Errorf("it is asked %v", asked)
+	}
+	s.lossy = false
+	s.advance(bourse.Time(40 * bourse.Second))
+	if x := s.site.named("floor"); x == nil || !gives(s.locks()[x.Leg]) {
+		t.Errorf("%v\n%s", x, strings.Join(s.trace, "\n"))
+	}
+}
+
 // Asked again while the first is still in line, a maintenance is one; and the
 // cluster's silence delays it, not the site.
 func TestMaintenance_AskedTwiceInLine(t *testing.T) {

@@ -215,7 +215,7 @@ func (r *recovery) ready(t step, k *request) bool {
 
 // nodes is the order to the cluster to lock a leg's nodes again. If its work runs by the
 // broker's word, a cluster that has forgotten that must not begin it once more.
-func (r *recovery) nodes(_ bourse.Time, k *request) agents.ClusterHold {
+func (r *recovery) nodes(k *request) agents.ClusterHold {
 	m, _ := k.m.(agents.Reassert)
 	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Begun: m.Work != nil && m.Leg.State == bourse.Running,
 		Job: k.leg.Job, User: k.leg.User}

@@ -38,7 +38,7 @@ type client interface {
 type holder interface {
 	client
 	// nodes is the order to the cluster to lock nodes for the request.
-	nodes(now bourse.Time, k *request) agents.ClusterHold
+	nodes(k *request) agents.ClusterHold
 	// granted handles the cluster's answer.
 	granted(t step, k *request, m agents.ClusterHeld)
 }
@@ -258,7 +258,7 @@ func (q *requests) say(t step) {
 		t.out.Send(q.cfg.Cluster, agents.ClusterInventory{Ref: q.ref})
 	case nodes:
 		k := q.first()
-		t.out.Send(q.cfg.Cluster, k.client.(holder).nodes(t.now, k))
+		t.out.Send(q.cfg.Cluster, k.client.(holder).nodes(k))
 	}
 }
 
