@@ -55,6 +55,7 @@ type ClusterHold struct {
 	Replaces bourse.LegID    // the lock whose nodes it may use; the zero LegID if none
 	Again    bool            // even if it was released before
 	Begun    bool            // with Again: its work has begun, and must not begin again
+	Moves    uint32          // with Again: how often it was moved or fixed since it was first locked
 	Force    bool            // for maintenance: what is in the way gives way, as when nodes fail
 	Flex     bourse.Flex     // in groups that make promises: the window for the nodes
 	Job      string          // job and user of the work, for real nodes
@@ -66,7 +67,9 @@ type ClusterHold struct {
 type ClusterHeld struct {
 	Leg     bourse.LegID
 	Refusal bourse.Reason
-	What    bourse.Leg    // of a ClusterHold with a Flex: where the nodes are locked
+	What    bourse.Leg    // of a lock with a Flex: where the nodes are locked
+	Moves   uint32        // with What: how often they were moved or fixed since they were first locked
+	Fixed   bool          // with What: they no longer move
 	Nodes   []string      // names of real nodes
 	Instead []bourse.Time // of a refusal: starts with room, nearest first
 	Shifts  []LegShift    // of a refusal: confirmed legs, each of which would make room if shifted

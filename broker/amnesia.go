@@ -207,6 +207,9 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 	if t.run != nil {
 		a.Run = t.run[i]
 	}
+	if len(t.legs) == 1 {
+		a.Flex, a.Shifts = t.flex, l.shifts
+	}
 	switch {
 	case t.state == bourse.TxAborted:
 		a.State = bourse.Cancelled

@@ -353,6 +353,9 @@ func rareMessage(m agents.Message) string {
 		if m.Leg.Refund > 0 || m.Leg.Penalty > 0 {
 			shown += fmt.Sprintf(", refund %v, penalty %v", m.Leg.Refund, m.Leg.Penalty)
 		}
+		if f := m.Leg.Flex; f.Due > 0 {
+			shown += fmt.Sprintf(", over [%v, %v) within [%v, %v), shift %d", m.Leg.What.Start, m.Leg.What.End, f.Ready, f.Due, m.Leg.Shifts)
+		}
 		return fmt.Sprintf("Reassert %v was %v at %v%s", m.Leg.Leg, m.Leg.State, m.Leg.Fare.Total(), shown)
 	case agents.SubmitReply:
 		return "SubmitReply " + m.Job + " " + string(m.Reason.Code)

@@ -88,7 +88,7 @@ func (a *Agent) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHold
 	default:
 		r.Nodes = l.Names
 		if l.Flex.Due > 0 && l.Beside == (bourse.LegID{}) { // the cluster chose the place in its window
-			r.What = l.What
+			r.What, r.Moves, r.Fixed = l.What, l.Shifts, l.Fixed
 		}
 	}
 	a.out.Send(from, r)
@@ -100,7 +100,10 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	l := a.locks[m.Leg]
 	switch {
-	case m.Begun && (l == nil || !l.done() && !l.begun): // this cluster has forgotten it
+	case l != nil && !l.done() && (m.Begun && !l.begun || l.Flex.Due > 0 && l.Shifts < m.Moves): // this cluster has forgotten it
+		a.release(now, m.Leg)
+		return bourse.Reason{Code: bourse.Withdrawn, Detail: "leg " + m.Leg.String() + " has begun or was moved since: its cluster has begun again with an older journal"}
+	case l == nil && m.Begun:
 		return begunBefore(m.Leg)
 	case l != nil && !l.done():
 		return bourse.Reason{} // placed before: the answer was lost

@@ -145,6 +145,9 @@ func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRes
 	default:
 		if !unknown {
 			was.Held = l.heldAt
+			if was.Was.Flex == (bourse.Flex{}) { // a broker of an older build does not say it
+				was.Was.Flex = l.Flex
+			}
 		}
 		r.restore(t, t.from, was)
 	}
@@ -189,6 +192,9 @@ func (r *recovery) restoration(t step, m agents.Reassert) bourse.LegRestored {
 	if m.Work != nil || a.Result != nil {
 		f.Was.Real = &bourse.RealLeg{Work: m.Work, Result: a.Result}
 	}
+	if a.State.Blocks() && meant(a.Flex, a.What) { // no proof covers it, and only its owner could suffer
+		f.Was.Flex = a.Flex
+	}
 	switch a.State {
 	case bourse.Running:
 		f.Was.State = bourse.Confirmed
@@ -214,11 +220,12 @@ func (r *recovery) ready(t step, k *request) bool {
 }
 
 // nodes is the order to the cluster to lock a leg's nodes again. If its work runs by the
-// broker's word, a cluster that has forgotten that must not begin it once more.
+// broker's word, a cluster that has forgotten that must not begin it once more; nor does one
+// that has forgotten where the leg lies keep it where it lay before.
 func (r *recovery) nodes(k *request) agents.ClusterHold {
-	m, _ := k.m.(agents.Reassert)
+	m := k.m.(agents.Reassert)
 	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Begun: m.Work != nil && m.Leg.State == bourse.Running,
-		Job: k.leg.Job, User: k.leg.User}
+		Moves: m.Leg.Shifts, Job: k.leg.Job, User: k.leg.User}
 }
 
 // granted handles the cluster's answer about the nodes of a leg to be restored. Without
@@ -244,6 +251,9 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 		return
 	}
 	r.restore(t, k.from, *k.restored)
+	if m.Moves > 0 { // its broker may not have heard of the last one
+		r.notices.shift(t, r.legs[m.Leg], bourse.LegShifted{Leg: m.Leg, Start: m.What.Start, End: m.What.End, Shifts: m.Moves, Fixed: m.Fixed})
+	}
 }
 
 // restore records a leg as it was, and passes on to the cluster what it must know.

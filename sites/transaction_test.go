@@ -34,7 +34,8 @@ import (
 //	hold LEG nodes=N start=S end=S limit=CREDITS ...        and the other messages
 //	quote together                                          of the legs below it: nodes, start, end
 //	reassert LEG state=STATE ... proof=STATE of=LEG         with the last proof that the site gave of that state and leg, as
-//	                                                        asserted if none is said; or with none, or one that is forged
+//	                                                        asserted if none is said; or with none, or one that is forged;
+//	                                                        heard=N: the broker has had the leg's first N proofs only
 //	advance to=S                                            time passes
 //	quiet-advance to=S                                      the same, leaving out the inquiries
 //	stale                                                   all nodes fail after the next snapshot
@@ -194,7 +195,7 @@ func (s *story) proofOf(a storyArgs, m *agents.Reassert) bourse.Proof {
 		}
 	}
 	var last bourse.Proof
-	for _, p := range s.proofs[id] {
+	for _, p := range s.proofs[id][:a.number("heard", len(s.proofs[id]))] {
 		if p.State == state {
 			last = p
 		}
@@ -465,9 +466,14 @@ func (a storyArgs) message() agents.Message {
 			a.t.Fatal(err)
 		}
 		inc := uint32(a.number("inc", int(id.Tx.Incarnation)))
-		return agents.Reassert{Incarnation: inc, Nonce: uint64(a.number("twin", int(inc))), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
+		m := agents.Reassert{Incarnation: inc, Nonce: uint64(a.number("twin", int(inc))), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
 			State: state, Fare: bourse.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0"),
 			Penalty: a.credits("penalty", "0"), Version: uint32(a.number("version", 1))}}
+		if a.d.HasArg("due") {
+			m.Leg.Flex = bourse.Flex{Ready: bourse.Time(a.seconds("ready")), Due: bourse.Time(a.seconds("due"))}
+		}
+		m.Leg.Shifts = uint32(a.number("shifts", 0))
+		return m
 	}
 	a.d.Fatalf(a.t, "unknown command %q", a.d.Cmd)
 	return nil
