@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint vuln test race plants mutants determinism bench drill replica-drill hostile-drill speed slurm slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln test race plants mutants fuzz determinism bench drill replica-drill hostile-drill speed slurm slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -56,6 +56,19 @@ plants:
 PKG ?= ./policy/backfill
 mutants:
 	go run ./cmd/mutants -seed $(SEED) $(PKG)
+
+# The fuzz targets of a package, one after the other; FUZZ=NAME for one. Without the bound
+# on making an input smaller, that takes all the time and next to nothing is tried. The
+# first build takes minutes, because all that the package imports is compiled anew.
+FUZZ ?= Fuzz.*
+FUZZTIME ?= 1m
+fuzz:
+	@targets=$$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $(PKG)/*_test.go | grep -x '$(FUZZ)') || \
+		{ echo "fuzz: $(PKG) has no target $(FUZZ)"; exit 1; }; \
+	for target in $$targets; do \
+		echo "$(PKG) $$target"; \
+		go test $(PKG) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
+	done
 
 # The same seed gives the same bytes, another seed does not.
 determinism:

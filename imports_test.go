@@ -103,6 +103,7 @@ var rooms = []room{
 	{"workload/workloadtest", []string{".", "workload"}, world},
 	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
+	{"cmd/bourse/input", []string{"."}, world},
 	{"cmd/...", []string{"..."}, world},
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
@@ -144,8 +145,8 @@ var shownShares = []int{100, 250, 500, 750, 900}
 // bounds checks the flags that need no cluster.
 func (f *forecasting) bounds() error {
 	switch {
-	case f.nodes < 1 || f.nodes > maxNodes:
-		return fmt.Errorf("--nodes %d: must be 1 to %d", f.nodes, maxNodes)
+	case f.nodes < 1 || f.nodes > input.MaxNodes:
+		return fmt.Errorf("--nodes %d: must be 1 to %d", f.nodes, input.MaxNodes)
 	case f.draws < 1 || f.draws > maxDraws:
 		return fmt.Errorf("--draws %d: must be 1 to %d", f.draws, maxDraws)
 	case f.days < 0 || f.days > maxDays:
@@ -185,7 +186,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if f.slurm {
 		look, err = f.look(ctx)
 	} else {
-		look, err = readLook(args[0], in)
+		look, err = input.ReadLook(args[0], in)
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -51,7 +52,7 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 			}
 			continue
 		}
-		kept, err := readLook(name, nil)
+		kept, err := input.ReadLook(name, nil)
 		if err != nil {
 			return nil, err
 		}

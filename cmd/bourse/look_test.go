@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -55,79 +54,6 @@ func lookFile(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return file
-}
-
-// A look that is written is read as it was.
-func TestLook_IsReadAsItWasWritten(t *testing.T) {
-	t.Parallel()
-	first, err := parseLook([]byte(withEnded(50, 25, 3)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := writeLook(&out, first); err != nil {
-		t.Fatal(err)
-	}
-	again, err := parseLook(out.Bytes())
-	if err != nil || !reflect.DeepEqual(again, first) || len(first.Jobs) != 10 {
-		t.Errorf("%d jobs, read again %+v, %v", len(first.Jobs), again, err)
-	}
-	out.Reset()
-	if err := writeLook(&out, &bourse.Look{At: 1, Source: "slurm"}); err != nil {
-		t.Fatal(err)
-	}
-	if empty, err := parseLook(out.Bytes()); err != nil || len(empty.Nodes) != 0 {
-		t.Errorf("an empty look is read as %+v, %v", empty, err)
-	}
-}
-
-// What is wrong with a look is said with its place and what would be right.
-func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
-	t.Parallel()
-	whole := strings.Replace(busyLook, "ENDED", "", 1)
-	for _, c := range []struct{ old, new, want string }{
-		{whole, "", "must be JSON of the form"},
-		{whole, "[]", "is not an object"},
-		{`"at": 1000000`, `"at": "x"`, "not a number"},
-		{`"at": 1000000`, `"at": -5`, "at: time -5: must be seconds since 1970"},
-		{`"at": 1000000, `, ``, `"at" is missing`},
-		{`"reservations": []`, `"reservations": null`, "reservations: null is not an array"},
-		{`"reservations": []`, `"reservation": []`, `"reservation" is unknown; must be one of at, source`},
-		{`"reservations": []`, `"reservations": [{"name": "r", "start": 5, "end": 5, "nodes": []}]`, "reservations[0]: end 5 is not after start 5"},
-		{`"name": "n2"`, `"name": "n1"`, `nodes[1]: "n1" is nodes[0] too`},
-		{`"name": "n2"`, `"name": ""`, "nodes[1]: the name is missing"},
-		{`"name": "n3", "state": "up"`, `"name": "n3", "state": "fine"`, `nodes[2]: state "fine" is unknown; must be up`},
-		{`"name": "n3", "state": "up"`, `"name": "n3", "stat": "up"`, `nodes[2]: unknown field "stat"`},
-		{`"state": "held"`, `"state": "sick"`, `jobs[3]: state "sick" is unknown; must be pending`},
-		{`"count": 2`, `"count": 2000000`, "jobs[2]: count 2000000: must be 0 to 1000000"},
-		{`"count": 2`, `"count": 0`, "jobs[2]: count 0: must be 1 or more for a waiting job"},
-		{`"limit": 3600`, `"limit": -1`, "jobs[1]: "},
-		{`"submit": 999000`, `"submit": null`, "jobs[1]: time never: must be seconds"},
-		{`"number": "1"`, `"number": ""`, "jobs[0]: the name is missing"},
-		{`"number": "1"`, `"number": "` + strings.Repeat("1", 5000) + `"`, "has 5000 bytes"},
-	} {
-		if _, err := parseLook([]byte(strings.Replace(whole, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.40s in place of %.40s: %v; want %q", c.new, c.old, err, c.want)
-		}
-	}
-}
-
-func FuzzParseLook(f *testing.F) {
-	f.Add([]byte(withEnded(50, 25, 1)))
-	f.Add([]byte(`{"at": 1, "source": "s", "nodes": [{"name": "a", "state": "up", "partitions": ["p"]}], "jobs": [], "reservations": []}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		look, err := parseLook(text)
-		if err != nil {
-			return
-		}
-		var out bytes.Buffer
-		if err := writeLook(&out, look); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := parseLook(out.Bytes()); err != nil {
-			t.Errorf("written as %s: %v", &out, err)
-		}
-	})
 }
 
 type forecastAnswered struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -110,8 +111,8 @@ type quoteDelay struct {
 
 // run prices, chooses and prints.
 func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	if q.nodes < 1 || q.nodes > maxNodes {
-		return fmt.Errorf("--nodes %d: must be 1 to %d", q.nodes, maxNodes)
+	if q.nodes < 1 || q.nodes > input.MaxNodes {
+		return fmt.Errorf("--nodes %d: must be 1 to %d", q.nodes, input.MaxNodes)
 	}
 	d := q.duration
 	of, err := q.of(ctx, args, in)

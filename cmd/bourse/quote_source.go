@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -38,7 +39,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 		return q.ofLook(look)
 	}
 	if args[0] == "-" || isLook(args[0]) {
-		look, err := readLook(args[0], in)
+		look, err := input.ReadLook(args[0], in)
 		if err != nil {
 			return nil, err
 		}

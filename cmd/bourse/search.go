@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -109,13 +110,16 @@ func parseWeights(s string) (w search.Weights, err error) {
 	return w, nil
 }
 
+// problem is a batch and its slots, with what the commands print of it.
+type problem input.Problem
+
 // search reads a problem and finds its alternatives.
 func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.Result, error) {
 	o, err := f.options()
 	if err != nil {
 		return nil, search.Result{}, err
 	}
-	p, err := readProblem(file, cmd.InOrStdin())
+	p, err := input.ReadProblem(file, cmd.InOrStdin())
 	if err != nil {
 		return nil, search.Result{}, err
 	}
@@ -127,7 +131,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 	if r.Cut {
 		return nil, r, failed(fmt.Errorf("%s: the windows have more than %d parts; limit the alternatives of each job with --max-alternatives", file, mostParts))
 	}
-	return p, r, nil
+	return (*problem)(p), r, nil
 }
 
 type searchAnswer struct {

@@ -3,11 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 )
 
 // newSnapshot builds "bourse snapshot".
@@ -38,24 +37,9 @@ saved looks, forecast also learns how much of their limits jobs use.`,
 			if err != nil {
 				return err
 			}
-			return failed(writeLook(cmd.OutOrStdout(), look))
+			return failed(input.WriteLook(cmd.OutOrStdout(), look))
 		},
 	}
 	l.addSource(cmd)
 	return cmd
-}
-
-// writeLook writes a look in the form that readLook reads: empty lists are present.
-func writeLook(out io.Writer, look *bourse.Look) error {
-	whole := *look
-	if whole.Nodes == nil {
-		whole.Nodes = []bourse.ManagedNode{}
-	}
-	if whole.Jobs == nil {
-		whole.Jobs = []bourse.ManagedJob{}
-	}
-	if whole.Reservations == nil {
-		whole.Reservations = []bourse.ManagedReservation{}
-	}
-	return writeJSON(out, whole)
 }

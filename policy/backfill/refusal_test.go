@@ -55,6 +55,24 @@ func TestInTheWay_IsWhoseEndBringsEnough(t *testing.T) {
 	})
 }
 
+// Of two that take their nodes from the same instant on, 4 nodes need the end of the first
+// alone: of jobs that start now, and of reservations that begin later.
+func TestInTheWay_IsTheFirstToEndOfThoseThatBeginTogether(t *testing.T) {
+	t.Parallel()
+	jobs := State{Now: 5, Nodes: 8, Free: bourse.NewProfile(5, 8), Running: []Running{{ID: 1, Nodes: 4, Start: 5, End: 10}, {ID: 2, Nodes: 4, Start: 5, End: 20}}}
+	jobs.Free.Add(5, 10, -4)
+	jobs.Free.Add(5, 20, -4)
+	if got, ok := jobs.InTheWay(5, 4, 5); !ok || got != (Block{At: 5, ID: 1, Nodes: 4, Until: 10}) {
+		t.Errorf("of jobs %+v, %t is in the way", got, ok)
+	}
+	reserved := State{Now: 5, Nodes: 8, Free: bourse.NewProfile(5, 8), Reserved: []Reserved{{ID: 1, Nodes: 4, Start: 8, End: 10}, {ID: 2, Nodes: 4, Start: 8, End: 20}}}
+	reserved.Take(8, 10, 4)
+	reserved.Take(8, 20, 4)
+	if got, ok := reserved.InTheWay(6, 4, 5); !ok || got != (Block{At: 8, Reserved: true, ID: 1, Nodes: 4, Until: 10}) {
+		t.Errorf("of reservations %+v, %t is in the way", got, ok)
+	}
+}
+
 // inTheWay is InTheWay by trying every instant.
 func inTheWay(s *State, start bourse.Time, n int, d bourse.Duration) (Block, bool) {
 	for at := start; at < start.Add(d); at++ {

@@ -151,6 +151,31 @@ func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
 	}
 }
 
+// Job 2 is guaranteed to start at 10 and takes 10: in a window from 0 it would be over just
+// as its guarantee starts, and is the candidate. For a window from 1 ms on nobody is.
+func TestCandidate_MayEndJustAsItsGuaranteeStarts(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Arrive(job(2, 4, 10))
+	g.Pass()
+	x := &g.time
+	x.sort(4)
+	i := int32(len(x.places) - 1)
+	p := &x.places[i]
+	w := window{from: x.list[p.start].at.Add(-p.estimate), low: 0, high: 4}
+	if w.from != 0 {
+		t.Fatalf("job 2 could start at %v at the latest, want 0", w.from)
+	}
+	if got := x.candidate(&w, p.estimate, 0, i); got != i {
+		t.Errorf("%d could use a window from 0, want %d", got, i)
+	}
+	w.from++
+	if got := x.candidate(&w, p.estimate, 0, i); got != none {
+		t.Errorf("%d could use a window from 1 ms on, want nobody", got)
+	}
+}
+
 // Who comes behind all that are sorted is sorted too; who is placed anew is not there twice.
 func TestFile_WhoIsPlacedAnewIsNotThereTwice(t *testing.T) {
 	t.Parallel()

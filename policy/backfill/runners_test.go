@@ -55,3 +55,30 @@ func TestRunners_EqualASortedList(t *testing.T) {
 		}
 	})
 }
+
+// A list of several blocks that has been asked for is not the list any more once a job has
+// come, or gone, or may have been changed in place.
+func TestRunners_TheListShowsTheLatestChange(t *testing.T) {
+	t.Parallel()
+	var r runners
+	var jobs []Running
+	for id := range int64(2 * fullBlock) {
+		jobs = append(jobs, Running{ID: id, Nodes: 1, End: 10})
+	}
+	r.load(jobs)
+	if n := len(r.list()); n != len(jobs) {
+		t.Fatalf("%d run, want %d", n, len(jobs))
+	}
+	r.put(Running{ID: 1000, Nodes: 1, End: 20})
+	if list := r.list(); len(list) != len(jobs)+1 || list[len(jobs)].ID != 1000 {
+		t.Errorf("with one more, %d run", len(list))
+	}
+	r.take(0, 10)
+	if list := r.list(); len(list) != len(jobs) || list[0].ID != 1 {
+		t.Errorf("with one less, %d run", len(list))
+	}
+	r.find(1, 10).Nodes = 7
+	if list := r.list(); list[0].Nodes != 7 {
+		t.Errorf("job 1 has %d nodes, want 7", list[0].Nodes)
+	}
+}

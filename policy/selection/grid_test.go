@@ -25,6 +25,35 @@ func TestMerge_RoundsUpToTheGrid(t *testing.T) {
 	}
 }
 
+// Of two labels with the same z, the one with more g is beaten and is not kept, whichever
+// list it is in and whichever alternative is the lower.
+func TestMerge_OfTheSameZKeepsTheLeastG(t *testing.T) {
+	t.Parallel()
+	var s stages
+	s.list = []option{{index: 1}, {index: 0}}
+	for _, g := range [][2]int64{{1, 3}, {3, 1}} {
+		done, before := []label{{z: 5, g: g[0]}}, []label{{z: 5, g: g[1]}}
+		if got := s.merge(nil, done, before, 1, 9, 1); len(got) != 1 || got[0].z != 5 || got[0].g != 1 {
+			t.Errorf("of g %d and then %d are kept %+v, want g 1 alone", g[0], g[1], got)
+		}
+	}
+}
+
+// The remaining jobs take at least z 0 with g 20; a step of z 4 brings g down by 8, and one
+// of z 10 by 10. Within z 14 a label at z 0 may come to g 2. One at 5 has room for the first
+// step and half of the second: 7. One at 12 has room for half of the first: 16. Each is
+// kept as long as the best choice is no better than that.
+func TestPrune_DropsWhatCannotReachTheBest(t *testing.T) {
+	t.Parallel()
+	r := relaxation{steps: []step{{dz: 4, dg: 8}, {dz: 10, dg: 10}}, g: 20}
+	for best, want := range map[int64]int{1: 0, 2: 1, 6: 1, 7: 2, 15: 2, 16: 3} {
+		labels := []label{{z: 0}, {z: 5}, {z: 12}}
+		if got := r.prune(labels, 14, best); len(got) != want {
+			t.Errorf("with a choice of g %d, kept are %+v, want the first %d", best, got, want)
+		}
+	}
+}
+
 // Thinned to a bound, no more are left, and of each cell the one that ends first; also
 // where the cells are as wide as their number.
 func TestThin_KeepsTheFirstToEndOfEachCell(t *testing.T) {

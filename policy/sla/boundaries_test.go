@@ -225,6 +225,23 @@ func TestAlternatives_AreAtMostAsManyAsAskedFor(t *testing.T) {
 	}
 }
 
+// Who would be refused whatever the slot, because as many wait as may, gets no alternatives.
+func TestAlternatives_NoneWhereNoSlotHelps(t *testing.T) {
+	t.Parallel()
+	for waiting, want := range map[int]int{2: 0, 3: 2} {
+		opt := options(FIFO)
+		opt.Waiting = waiting
+		s := newSchedule(t, opt)
+		accept(t, s, Strict(1, 0, Size{4, 10 * sec}, at(15)))
+		accept(t, s, Strict(2, 0, Size{4, 15 * sec}, at(25)))
+		a := Strict(3, 0, Size{4, 10 * sec}, at(20))
+		a.Threshold = MaxPhi
+		if list := s.Alternatives(a, 10); len(list) != want {
+			t.Errorf("where 2 of at most %d wait: %v, want %d", waiting, list, want)
+		}
+	}
+}
+
 // Firm is what work that will not move leaves: what runs, and what waits with a closed window.
 func TestFirm_LeavesOutWhatMayMove(t *testing.T) {
 	t.Parallel()

@@ -208,7 +208,7 @@ func TestShift_AShiftGoesTheShorterWay(t *testing.T) {
 func TestShifts_AreAllThatLetTheNewcomerIn(t *testing.T) {
 	t.Parallel()
 	listed := 0
-	rapid.Check(t, func(t *rapid.T) {
+	compare := func(t *rapid.T) {
 		s, err := New(drawOptions(t), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +272,10 @@ func TestShifts_AreAllThatLetTheNewcomerIn(t *testing.T) {
 		if listed += len(got); deaf == 9 && !slices.Equal(s.Shifts(a, phi), want) {
 			t.Fatalf("where all may be asked: %+v, want %+v", s.Shifts(a, phi), want)
 		}
-	})
+	}
+	for round := 0; round < 20 && listed == 0; round++ { // of 100 draws all list nobody one time in five
+		rapid.Check(t, compare)
+	}
 	if listed == 0 {
 		t.Error("nobody was ever asked")
 	}

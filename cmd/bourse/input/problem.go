@@ -1,0 +1,159 @@
+// Package input reads the JSON files that commands take: a problem to search and plan, and
+// a saved look at a cluster. An error names the place in the file, such as jobs[2].nodes, the
+// problem and the remedy.
+package input
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// Problem is a PROBLEM.json: slots of nodes named one by one, and a batch.
+type Problem struct {
+	Nodes []bourse.Group // in the order in which slots name them
+	Slots []bourse.Slot
+	Names []string // of the jobs
+	Jobs  []bourse.Request
+
+	named map[string]bool // the jobs so far
+	most  bourse.Credits  // what all jobs together could cost at most
+}
+
+// MaxNodes is how many nodes a job may ask for, and a look may have.
+const MaxNodes = 1_000_000
+
+// maxBatchCredits bounds what all jobs together may cost: selection adds in 62 bits.
+const maxBatchCredits = 4_000_000_000_000 * bourse.Credit
+
+// ReadProblem reads the file of that name, "-" for standard input.
+func ReadProblem(name string, in io.Reader) (*Problem, error) {
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(in)
+	} else {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := parseProblem(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+// parseProblem reads a PROBLEM.json. An error names the place, such as jobs[2].nodes, the
+// problem and the remedy.
+func parseProblem(b []byte) (*Problem, error) {
+	var whole json.RawMessage
+	if err := json.Unmarshal(b, &whole); err != nil {
+		return nil, jsonError(b, err, `{"slots": [...], "jobs": [...]}`)
+	}
+	top, err := readObject("", whole, "slots", "jobs")
+	if err != nil {
+		return nil, err
+	}
+	p := &Problem{named: make(map[string]bool)}
+	index := make(map[string]int32)
+	err = top.each("slots", func(o *object) error { return p.addSlot(o, index) })
+	if err == nil {
+		err = top.each("jobs", p.addJob)
+	}
+	return p, err
+}
+
+func (p *Problem) addSlot(o *object, index map[string]int32) error {
+	if err := o.keys("node", "start", "end", "performance", "price"); err != nil {
+		return err
+	}
+	s := bourse.Slot{Count: 1}
+	node := o.text("node")
+	o.value("start", "seconds", func(v string) (err error) { s.Start, err = bourse.ParseTime(v); return })
+	o.value("end", "seconds", func(v string) (err error) { s.End, err = bourse.ParseTime(v); return })
+	o.value("performance", "a number above 0; lengths are stated for performance 1", func(v string) (err error) {
+		s.Performance, err = bourse.ParsePerformance(v)
+		return
+	})
+	o.value("price", "credits per node-hour", func(v string) (err error) { s.Price, err = bourse.ParsePrice(v); return })
+	if o.err == nil && s.End <= s.Start {
+		o.err = fmt.Errorf("%s.end: %v is not after start %v", o.path, s.End, s.Start)
+	}
+	if o.err != nil {
+		return o.err
+	}
+	g, ok := index[node]
+	if !ok {
+		g = int32(len(p.Nodes))
+		index[node] = g
+		p.Nodes = append(p.Nodes, bourse.Group{Name: node, Nodes: 1})
+	}
+	s.Group = g
+	p.Slots = append(p.Slots, s)
+	return nil
+}
+
+func (p *Problem) addJob(o *object) error {
+	if err := o.keys("name", "nodes", "length", "minPerformance", "maxPrice", "budget", "ready", "deadline"); err != nil {
+		return err
+	}
+	r := bourse.Request{MinPerformance: bourse.Unit, Deadline: bourse.Never, Ready: -bourse.MaxTime}
+	name := o.text("name")
+	o.value("nodes", "a whole number of nodes", func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > MaxNodes {
+			return fmt.Errorf("%s: must be a whole number, 1 to %d", v, MaxNodes)
+		}
+		r.Nodes = n
+		return nil
+	})
+	o.value("length", "seconds at performance 1", func(v string) error {
+		d, err := bourse.ParseDuration(v)
+		if err == nil && d <= 0 {
+			err = fmt.Errorf("%s: must be at least one millisecond", v)
+		}
+		r.Length = d
+		return err
+	})
+	if o.has("minPerformance") {
+		o.value("minPerformance", "", func(v string) (err error) { r.MinPerformance, err = bourse.ParsePerformance(v); return })
+	}
+	if o.has("ready") {
+		o.value("ready", "", func(v string) (err error) { r.Ready, err = bourse.ParseTime(v); return })
+	}
+	if o.has("deadline") {
+		o.value("deadline", "", func(v string) (err error) { r.Deadline, err = bourse.ParseTime(v); return })
+	}
+	if o.has("maxPrice") || !o.has("budget") {
+		o.value("maxPrice", "credits per node-hour (or a budget)", func(v string) (err error) { r.MaxPrice, err = bourse.ParsePrice(v); return })
+	}
+	if o.has("budget") {
+		o.value("budget", "", func(v string) (err error) { r.Budget, err = bourse.ParseCredits(v); return })
+	}
+	if o.err != nil {
+		return o.err
+	}
+	switch {
+	case !o.has("maxPrice"):
+		r.MaxPrice = r.PriceWithin()
+	case !o.has("budget"):
+		r.Budget = r.DefaultBudget()
+	}
+	if p.named[name] {
+		return fmt.Errorf("%s.name: an earlier job is also named %q; names in a batch must differ", o.path, name)
+	}
+	p.most = p.most.Plus(max(r.Budget, r.DefaultBudget()))
+	if p.most > maxBatchCredits {
+		return fmt.Errorf("%s: the jobs up to this one may cost more than %v credits in total; lower maxPrice, length, nodes or budget", o.path, maxBatchCredits)
+	}
+	p.named[name] = true
+	p.Names = append(p.Names, name)
+	p.Jobs = append(p.Jobs, r)
+	return nil
+}

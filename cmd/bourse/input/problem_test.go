@@ -1,0 +1,33 @@
+package input
+
+import (
+	"strings"
+	"testing"
+)
+
+func FuzzParseProblem(f *testing.F) {
+	f.Add([]byte(`{"slots": [{"node":"a","start":0,"end":60000,"performance":1,"price":14.4},
+{"node":"b","start":0,"end":260000,"performance":1.5,"price":18}],
+"jobs": [{"name":"J1","nodes":2,"length":80000,"minPerformance":1,"maxPrice":18,"budget":800,"ready":0,"deadline":90000}]}`))
+	f.Add([]byte(`{"slots": [], "jobs": []}`))
+	f.Add([]byte(`{"slots":[{"node":"a","start":-1e10,"end":1e10,"performance":1000,"price":1e6}],"jobs":[{"name":"x","nodes":1000000,"length":1e10,"minPerformance":0.001,"budget":1e12}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := parseProblem(b)
+		if err != nil {
+			if p != nil && strings.TrimSpace(err.Error()) == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		for i, r := range p.Jobs {
+			if r.Nodes < 1 || r.Length < 1 || r.MinPerformance < 1 || r.Budget < 0 || r.MaxPrice < 0 || p.Names[i] == "" {
+				t.Fatalf("accepted %+v", r)
+			}
+		}
+		for _, s := range p.Slots {
+			if s.Start >= s.End || s.Performance < 1 || s.Price < 0 || int(s.Group) >= len(p.Nodes) {
+				t.Fatalf("accepted %+v", s)
+			}
+		}
+	})
+}
