@@ -136,7 +136,8 @@ name = "h"
 nodes = 3
 price = 1
 [site.workload]
-trace = "/abs/LCG.swf.gz"
+trace = "/abs/LCG.sacct.gz"
+zone = "Europe/Berlin"
 skip = 3
 days = 0.5
 partition = 7
@@ -178,7 +179,8 @@ priority = -1
 name = "ana"
 max_waiting = 9
 [broker.workload]
-trace = "vo.swf"
+trace = "vo.parquet"
+zone = "America/New_York"
 skip = 1
 days = 1
 jobs = 20
@@ -207,7 +209,7 @@ modify_length = [1, 2]
 	if want := (Limits{bourse.Hour, 30 * bourse.Day, One / 2, []string{"ana"}}); !reflect.DeepEqual(a.Limits, want) {
 		t.Errorf("limits %+v", a.Limits)
 	}
-	if want := (&Workload{Trace: "/abs/LCG.swf.gz", Skip: 3, Days: 12 * bourse.Hour, Partition: 7, Copy: 200, NeverRan: "zero",
+	if want := (&Workload{Trace: "/abs/LCG.sacct.gz", Zone: zoneNamed(t, "Europe/Berlin"), Skip: 3, Days: 12 * bourse.Hour, Partition: 7, Copy: 200, NeverRan: "zero",
 		Processors: 10, Queues: map[int]int{1: 1, 5: 2, 3: 0}}); !reflect.DeepEqual(a.Workload, want) {
 		t.Errorf("workload %+v", a.Workload)
 	}
@@ -226,7 +228,7 @@ modify_length = [1, 2]
 		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500, bourse.Grants{}}, {"ana", 1, 0, 9, bourse.Grants{}}}) {
 		t.Errorf("broker %+v", vo)
 	}
-	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
+	if want := (&VOWorkload{Trace: "vo.parquet", Zone: zoneNamed(t, "America/New_York"), Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
 		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour, Fix: One,
 		Ahead: bourse.Hour, Run: Range[Thousandths]{200, 1000}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
@@ -235,6 +237,15 @@ modify_length = [1, 2]
 	if s.MeanPrice() != 1_750_000 || s.Until != 3600500 || s.Name != "scenario" {
 		t.Errorf("mean price %v, until %v, name %q", s.MeanPrice(), s.Until, s.Name)
 	}
+}
+
+func zoneNamed(t *testing.T, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
 }
 
 func TestResolveTraces_AgainstTheScenarioOrTheFolderOfTraces(t *testing.T) {

@@ -4,8 +4,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // maxJobs bounds the jobs of a workload.
@@ -17,12 +19,13 @@ type Range[T any] struct{ Lo, Hi T }
 // Workload describes a site's local jobs: the records of a trace, or draws from a model,
 // which differ from seed to seed.
 type Workload struct {
-	Trace      string                 // file in SWF or GWF, see Scenario.ResolveTraces; "" for a model
+	Trace      string                 // see workload.Open and Scenario.ResolveTraces; "" for a model
 	Model      string                 // "lublin" or "uniform"; "" for a trace
 	Days       bourse.Duration        // span of submits from the first record or draw, above 0; default: the scenario's until
 	Processors int                    // size of the machine that it was made for; default: the nodes of the largest group
 	Skip       int                    // trace: records to skip at the start of the file; default 0
 	Partition  int                    // trace: only the records of this partition; default 0: all
+	Zone       *time.Location         // trace of sacct or Parquet: zone of times that name none; default nil: UTC
 	NeverRan   string                 // trace: "drop" (default) records that never ran, or give them a run time of "zero"
 	Copy       Thousandths            // trace: share of the jobs that are doubled, 0..1; default 0
 	Load       Thousandths            // model: offered node-seconds over capacity, .001..10; default 0: given by the model, or by Jobs
@@ -41,6 +44,7 @@ type Workload struct {
 // Conditions for the keys of a workload.
 var (
 	withTrace   = &condition{text: "with a trace", holds: ofTrace}
+	withTable   = &condition{text: "with a trace of sacct or Parquet", holds: ofTable}
 	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
 	copyHasLoad = &condition{text: "with a model; the load of a trace is raised by copy", holds: withModel.holds}
 	withUniform = &condition{text: "with the uniform model", holds: func(t *table) bool { return t.keys["model"] == "uniform" }}
@@ -49,6 +53,12 @@ var (
 func ofTrace(t *table) bool {
 	v, given := t.keys["trace"]
 	return given && v != ""
+}
+
+// ofTable reports whether the trace has times that may name no zone.
+func ofTable(t *table) bool {
+	file, _ := t.keys["trace"].(string)
+	return workload.HasZone(workload.FormatOf(file))
 }
 
 // keys lists the keys of a site's workload. duration is the default of days: in a site's
@@ -64,10 +74,11 @@ func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
 		whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").only(inProcess, elsewhere),
 		days("days", &w.Days, duration, "span of submissions").byDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
 		whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").byDefault("the nodes of the largest group"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF or GWF; or a `model`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct) or in Parquet; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
+		zoneKey(&w.Zone),
 		word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "drop records that never ran, or give them a run time of zero").when(withTrace),
 		share("copy", &w.Copy, 0, 0, One, "share of the jobs that are doubled").when(withTrace),
 		custom("queues", about{kind: "names of [[queue]] by number"}, func(t *table, _ string) { w.Queues = t.queueMap(site.Queues) },
@@ -103,12 +114,13 @@ func withSource(t *table, key string) { t.has(key) }
 // VOWorkload describes the jobs of a broker: draws from the uniform model, or the records
 // of a trace with prices and deadlines added.
 type VOWorkload struct {
-	Trace          string                    // file in SWF or GWF, see Scenario.ResolveTraces; "" for a model
+	Trace          string                    // see workload.Open and Scenario.ResolveTraces; "" for a model
 	Model          string                    // "uniform"; "" for a trace
 	Days           bourse.Duration           // span of submits, above 0; default: the scenario's until
 	Jobs           int                       // number of jobs; trace: at most, default 0: all in Days
 	Skip           int                       // trace: records to skip at the start of the file; default 0
 	Partition      int                       // trace: only the records of this partition; default 0: all
+	Zone           *time.Location            // trace of sacct or Parquet: zone of times that name none; default nil: UTC
 	Nodes          Range[int]                // uniform: default 1..16
 	Length         Range[bourse.Duration]    // uniform: default 10m..4h, log-uniform
 	MinPerformance Range[bourse.Performance] // drawn uniformly; default .5..1
@@ -140,7 +152,7 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 	models := []string{"uniform"}
 	return keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF or GWF, whose jobs get prices and deadlines; or a `model`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct) or in Parquet, whose jobs get prices and deadlines; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
 		between("min_performance", &w.MinPerformance, Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit}, "least performance of a job's nodes, drawn uniformly"),
 		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),
@@ -166,7 +178,32 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 		rule(aboveZero(&w.Length)),
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
+		zoneKey(&w.Zone),
 	}
+}
+
+// zoneKey is the zone of a trace's times.
+func zoneKey(to **time.Location) key {
+	return custom("zone", about{kind: "time zone"}, func(t *table, key string) { *to = t.zone(key) },
+		"zone of times that name none, such as `\"Europe/Berlin\"`").byDefault("UTC").when(withTable)
+}
+
+// zone reads the name of a time zone; nil if there is none. The machine's own is refused,
+// because a file must mean the same everywhere.
+func (t *table) zone(key string) *time.Location {
+	if !t.has(key) {
+		return nil
+	}
+	name := t.text(key, "")
+	if !t.clean(key) {
+		return nil
+	}
+	zone, err := workload.ParseZone(name)
+	if err != nil || name == "" || zone == time.Local {
+		t.wrong(key, "%q is an unknown time zone; must be a name such as Europe/Berlin or UTC", name)
+		return nil
+	}
+	return zone
 }
 
 // aboveZero refuses lengths from 0.

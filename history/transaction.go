@@ -13,9 +13,9 @@ type Transaction struct {
 	Tx      bourse.TxID
 	Job     string
 	Legs    []Leg
-	Open    int         // legs that are not over
-	Others  int         // open legs of the window's other transactions (repairs add some), if known to the finder
-	Repairs bourse.TxID // the transaction whose leg it replaces; zero: none
+	Open    int          // legs that are not over
+	Others  int          // open legs of the window's other transactions (repairs add some), if known to the finder
+	Repairs bourse.LegID // the leg that it replaces; zero: none
 	Commit  bool
 	Becomes What // its COMMIT: Placed, Repaired or Moved
 }
@@ -40,7 +40,7 @@ type Leg struct {
 
 // Begin returns a transaction that has just begun.
 func Begin(f bourse.TxBegun) Transaction {
-	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Repairs: f.Repairs.Tx, Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
+	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Repairs: f.Repairs, Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
 	for i, what := range f.Legs {
 		x.Legs[i] = Leg{What: what, End: bourse.Never}
 		if i < len(f.Sites) {

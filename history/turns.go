@@ -136,7 +136,7 @@ func (t *Turns) committed(x *Transaction) {
 	if t.repaired == nil || len(t.repaired) >= maxFollowed {
 		t.repaired = map[string][]bourse.TxID{}
 	}
-	for _, id := range []bourse.TxID{x.Repairs, x.Tx} {
+	for _, id := range []bourse.TxID{x.Repairs.Tx, x.Tx} {
 		if list := t.repaired[x.Job]; !slices.Contains(list, id) {
 			t.repaired[x.Job] = append(list, id)
 		}

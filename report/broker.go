@@ -48,7 +48,7 @@ type vo struct {
 // voJob is a job of a VO with its state.
 type voJob struct {
 	bourse.Job
-	tx     *transaction    // the last one committed, nil if never placed
+	window window          // the last one, as it has become by repairs; empty if never placed
 	reason bourse.Reason   // why it was last put off
 	state  bourse.JobState // JobAbandoned or JobWithdrawn if it is; of one without a window else JobWaiting
 	gone   bourse.Time     // when it was withdrawn
@@ -62,10 +62,10 @@ type voJob struct {
 // served reports whether the job has a window, or had one and did not give it up before its
 // start.
 func (j *voJob) served() bool {
-	if j.tx == nil {
+	if len(j.window) == 0 {
 		return false
 	}
-	start, _ := j.tx.window()
+	start, _ := j.window.span()
 	return j.state != bourse.JobWithdrawn || start < j.gone
 }
 
@@ -179,24 +179,23 @@ func (b *vo) drop(f agents.Fact) {
 			b.close(f.Tx)
 		}
 	case bourse.LegClosed:
-		b.ends(f.Leg.Tx, f.Reason.Refused())
+		b.ends(f.Leg, f.Reason.Refused())
 	case bourse.LegDone:
-		b.ends(f.Leg.Tx, f.State != bourse.Settled && f.State != bourse.Released)
+		b.ends(f.Leg, f.State != bourse.Settled && f.State != bourse.Released)
 	}
 }
 
-// ends notes that something of a transaction has come to its end, a leg of it perhaps by
-// being lost.
-func (b *vo) ends(id bourse.TxID, lost bool) {
-	tx := b.open[id]
+// ends notes that a leg has come to its end, perhaps by being lost.
+func (b *vo) ends(id bourse.LegID, lost bool) {
+	tx := b.open[id.Tx]
 	if tx == nil {
 		return
 	}
 	if tx.job != nil {
-		tx.job.broken = tx.job.broken || lost && tx == tx.job.tx // of a window before it no more matters
+		tx.job.broken = tx.job.broken || lost && tx.job.window.has(id) // of a window before it no more matters
 	}
 	if tx.Commit && tx.Open <= 0 && !b.keep {
-		b.close(id)
+		b.close(id.Tx)
 	}
 }
 
@@ -216,8 +215,8 @@ func (b *vo) fold(j *voJob) {
 		return
 	}
 	over := j.state.GivenUp()
-	if j.tx != nil && !over && !j.broken {
-		_, over = j.tx.finished()
+	if len(j.window) > 0 && !over && !j.broken {
+		_, over = j.window.finished()
 	}
 	if over {
 		b.over.add(j, b.urgency)
@@ -271,7 +270,7 @@ func (b *vo) decide(f bourse.TxDecided) {
 		b.fare.Additive = b.fare.Additive.Plus(fare.Additive)
 	}
 	if tx.job != nil {
-		tx.job.tx = tx
+		tx.job.window = tx.job.window.after(tx)
 		if tx.Becomes == history.Placed { // a window of its own, whatever became of those before
 			tx.job.broken = false
 		}
@@ -291,36 +290,6 @@ func (t *transaction) pays(c bourse.Credits) {
 // held reports whether a site has held any of the legs.
 func (t *transaction) held() bool {
 	return slices.ContainsFunc(t.Legs, func(l history.Leg) bool { return l.State == bourse.Held || l.State == bourse.Prepared })
-}
-
-// sites is the number of different sites among the legs.
-func (t *transaction) sites() int {
-	var names []string
-	for i := range t.Legs {
-		if !slices.Contains(names, t.Legs[i].Site) {
-			names = append(names, t.Legs[i].Site)
-		}
-	}
-	return len(names)
-}
-
-// window is the common start of the legs and their last planned end.
-func (t *transaction) window() (start, end bourse.Time) {
-	start = bourse.Never
-	for i := range t.Legs {
-		start = min(start, t.Legs[i].What.Start)
-		end = max(end, t.Legs[i].What.End)
-	}
-	return start, end
-}
-
-// nodeTime is the node-time of its window, in node-milliseconds.
-func (t *transaction) nodeTime() int64 {
-	sum := int64(0)
-	for i := range t.Legs {
-		sum += int64(t.Legs[i].What.Nodes) * int64(t.Legs[i].What.Duration())
-	}
-	return sum
 }
 
 // undecidedTxs returns the undecided transactions, in order.
@@ -350,15 +319,4 @@ func (b *vo) undecided() int {
 		}
 	}
 	return n
-}
-
-// finished is when the last leg's work ended; ok is false unless all have.
-func (t *transaction) finished() (end bourse.Time, ok bool) {
-	for i := range t.Legs {
-		if t.Legs[i].State != bourse.Settled {
-			return 0, false
-		}
-		end = max(end, t.Legs[i].End)
-	}
-	return end, true
 }

@@ -77,10 +77,11 @@ type localRow struct {
 // of the header, by submit, then number; then VO jobs, broker by broker, in the
 // order in which they were submitted, their legs in the order of the window.
 //
-// A VO job has one row for each leg of the last transaction that was committed
-// for it, or a single row without a site if none was. The start of a confirmed
-// leg that does not run yet is the reserved one; start and end are empty for
-// what never ran. Reason is the code of the last refusal.
+// A VO job has one row for each leg of its last window, or a single row without
+// a site if it had none. In place of a leg that was lost and repaired are the legs
+// of the repair. The start of a confirmed leg that does not run yet is the
+// reserved one; start and end are empty for what never ran. Reason is the code of
+// the last refusal.
 func (r *Report) WriteJobs(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out := csv.NewWriter(buffered)
@@ -130,13 +131,13 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 }
 
 func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time) error {
-	if j.tx == nil {
+	if len(j.window) == 0 {
 		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code), "", "")
 		j.fillWindow(row, &history.Leg{})
 		return out.Write(row)
 	}
-	for i := range j.tx.Legs {
-		l := &j.tx.Legs[i]
+	for i := range j.window {
+		l := j.window.at(i)
 		start, end := instant(l.What.Start), ""
 		switch _, at, ran := l.Ran(until); {
 		case l.State.Terminal() && !ran:

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse"
@@ -48,23 +47,20 @@ func (r *Report) jobsNote(shown int) string {
 // shown is the job as a page shows it.
 func (j *voJob) shown(vo string, until bourse.Time) view.Job {
 	one := view.Job{ID: jobID(vo, j.Name), VO: vo, User: j.User, Name: j.Name, State: j.state.String(), Submit: int64(j.Submit), Nodes: j.Nodes, Why: j.why()}
-	if j.tx == nil {
+	if len(j.window) == 0 {
 		return one
 	}
-	start, end := j.tx.window()
-	if e, ok := j.tx.finished(); ok {
+	start, end := j.window.span()
+	if e, ok := j.window.finished(); ok {
 		end = e
 	}
-	one.Start, one.End, one.State = view.At(start), view.At(end), ""
+	one.Start, one.End, one.Sites, one.State = view.At(start), view.At(end), j.window.sites(), ""
 	var cost bourse.Credits
 	hours := 0.0
-	for k := range j.tx.Legs {
-		l := &j.tx.Legs[k]
+	for k := range j.window {
+		l := j.window.at(k)
 		cost += l.Posted
 		hours += nodeHours(l.What)
-		if !slices.Contains(one.Sites, l.Site) {
-			one.Sites = append(one.Sites, l.Site)
-		}
 		if state := status(l, until); one.State == "" {
 			one.State = state
 		} else if !strings.Contains(one.State, state) {
@@ -82,9 +78,9 @@ func (j *voJob) shown(vo string, until bourse.Time) view.Job {
 // why returns the shortest explanation.
 func (j *voJob) why() string {
 	switch {
-	case j.tx == nil && j.reason.Refused():
+	case len(j.window) == 0 && j.reason.Refused():
 		return j.reason.String()
-	case j.tx == nil:
+	case len(j.window) == 0:
 		return "no cycle has looked at it yet"
 	case j.story != nil && j.story.look != nil && j.story.look.chosen > 0:
 		return fmt.Sprintf("no. %d of %s", j.story.look.chosen, count(j.story.look.found, "alternative"))

@@ -49,8 +49,8 @@ func (r *Report) waits() view.Share {
 	}
 	for _, b := range r.brokers {
 		for _, j := range b.order {
-			if j.tx != nil {
-				start, _ := j.tx.window()
+			if len(j.window) > 0 {
+				start, _ := j.window.span()
 				vo = append(vo, start.Sub(j.Submit))
 			}
 		}

@@ -20,17 +20,17 @@ func (v *voJobs) add(j *voJob, urgency bourse.Urgency) {
 		return
 	}
 	v.jobs.Placed++
-	if j.tx.sites() > 1 {
+	if len(j.window.sites()) > 1 {
 		v.jobs.CoAllocated++
 	}
-	start, end := j.tx.window()
+	start, end := j.window.span()
 	v.wait += start.Sub(j.Submit)
 	v.time += end.Sub(start)
 	v.finish = append(v.finish, end.Sub(j.Submit))
-	v.nodes += j.tx.nodeTime()
+	v.nodes += j.window.nodeTime()
 	hour := j.Urgency.Else(urgency).Of(j.Budget)
 	v.waiting = v.waiting.Plus(bourse.Cost(bourse.Price(hour), end.Sub(j.Ready)))
-	if at, ok := j.tx.finished(); ok {
+	if at, ok := j.window.finished(); ok {
 		v.jobs.Done++
 		v.response += at.Sub(j.Submit)
 	}

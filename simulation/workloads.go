@@ -28,6 +28,12 @@ type Workloads struct {
 type traceKey struct {
 	file string
 	skip int
+	zone string // of times that name none
+}
+
+// keyOf is the key of a trace. A nil zone is UTC.
+func keyOf(file string, skip int, zone *time.Location) traceKey {
+	return traceKey{file, skip, zone.String()}
 }
 
 type traceEntry struct {
@@ -48,20 +54,21 @@ func (l *Workloads) Put(t *workload.Trace) {
 	e.once.Do(func() { e.trace = t })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.traces[traceKey{file: t.Name}] = e
+	l.traces[keyOf(t.Name, 0, nil)] = e
 }
 
 // trace returns a trace, or one partition of it.
-func (l *Workloads) trace(file string, skip, partition int) (*workload.Trace, error) {
+func (l *Workloads) trace(file string, skip, partition int, zone *time.Location) (*workload.Trace, error) {
+	key := keyOf(file, skip, zone)
 	l.mu.Lock()
-	e := l.traces[traceKey{file, skip}]
+	e := l.traces[key]
 	if e == nil {
 		e = &traceEntry{}
-		l.traces[traceKey{file, skip}] = e
+		l.traces[key] = e
 	}
 	l.mu.Unlock()
 	e.once.Do(func() {
-		e.trace, e.err = workload.Open(file, workload.Options{Skip: skip})
+		e.trace, e.err = workload.Open(file, workload.Options{Skip: skip, Zone: zone})
 		if e.err != nil {
 			return
 		}
@@ -200,7 +207,7 @@ func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
 
 // localTrace returns the jobs of a trace, and how they fared on its machine.
 func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.LocalJob, workload.Logged, error) {
-	t, err := l.trace(w.Trace, w.Skip, w.Partition)
+	t, err := l.trace(w.Trace, w.Skip, w.Partition, w.Zone)
 	if err != nil {
 		return nil, workload.Logged{}, err
 	}
@@ -251,7 +258,7 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 		return loose(workload.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
 			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs())
 	}
-	t, err := l.trace(w.Trace, w.Skip, w.Partition)
+	t, err := l.trace(w.Trace, w.Skip, w.Partition, w.Zone)
 	if err != nil {
 		return nil, err
 	}

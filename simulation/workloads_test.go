@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // What the columns of a table are read for is said once, however many sites read it, with
@@ -29,7 +33,7 @@ func TestWorkloads_ColumnsOfATableAreToldOnce(t *testing.T) {
 	l := NewWorkloads()
 	read := func(file string, skip int) {
 		t.Helper()
-		if _, err := l.trace(file, skip, 0); err != nil {
+		if _, err := l.trace(file, skip, 0, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,5 +52,39 @@ func TestWorkloads_ColumnsOfATableAreToldOnce(t *testing.T) {
 	all := strings.Join(l.Remarks()[len(once):], "\n")
 	if all = strings.ReplaceAll(all, dir+string(filepath.Separator), ""); all != "f.sacct: 1 step of jobs left out\nb.sacct, c.sacct, d.sacct and 2 more: else as a.sacct" {
 		t.Errorf("of the others it says\n%s", all)
+	}
+}
+
+// Two sites may read one table in two zones: between its submits a clock in Berlin goes from 2
+// to 3 o'clock. A broker's jobs have the zone too.
+func TestWorkloads_ATableIsReadInTheZoneOfEachWorkload(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "night.sacct")
+	if err := os.WriteFile(file, []byte("JobIDRaw|User|State|Submit|Start|End|NNodes|ExitCode\n"+
+		"1|ana|COMPLETED|2026-03-29T01:59:00|2026-03-29T01:59:00|2026-03-29T01:59:30|2|0:0\n"+
+		"2|ana|COMPLETED|2026-03-29T03:01:00|2026-03-29T03:01:00|2026-03-29T03:01:30|2|0:0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := NewWorkloads()
+	for _, c := range []struct {
+		zone *time.Location
+		want bourse.Time
+	}{{berlin, 120_000}, {nil, 3_720_000}, {time.UTC, 3_720_000}} {
+		site := &configs.Site{Name: "a", Workload: &configs.Workload{Trace: file, Zone: c.zone, Days: bourse.Day}}
+		local, err := l.Local(site, 1)
+		if err != nil || len(local) != 2 || local[1].Submit != c.want {
+			t.Errorf("%v: local jobs %+v, %v; want the second at %v", c.zone, local, err, c.want)
+		}
+		broker := &configs.Broker{Name: "vo", Workload: &configs.VOWorkload{Trace: file, Zone: c.zone, Days: bourse.Day, Deadline: bourse.Day,
+			MinPerformance: configs.Range[bourse.Performance]{Lo: bourse.Unit, Hi: bourse.Unit}, MaxPrice: configs.Range[configs.Thousandths]{Lo: configs.One, Hi: configs.One},
+			Run: configs.Range[configs.Thousandths]{Lo: configs.One, Hi: configs.One}}}
+		jobs, err := l.vo(broker, bourse.Price(bourse.Credit), 1)
+		if err != nil || len(jobs) != 2 || jobs[1].Submit != c.want {
+			t.Errorf("%v: a VO's jobs %+v, %v; want the second at %v", c.zone, jobs, err, c.want)
+		}
 	}
 }

@@ -285,7 +285,7 @@ func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bool) {
 	v, ok := b.Transaction(id)
 	x.Tx, x.Job, x.Commit, x.Becomes = id, v.Job, v.Commit, history.Becomes(v.Repairs, v.Moves)
-	x.Others, x.Repairs = v.Others, v.Repairs.Tx
+	x.Others, x.Repairs = v.Others, v.Repairs
 	for i := range v.Legs {
 		l := &v.Legs[i]
 		x.Legs = append(x.Legs, history.Leg{Site: l.Site, What: l.Leg, Fare: l.Fare})

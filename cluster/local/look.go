@@ -92,7 +92,7 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 		f, err = os.Open(work(d.ended(m.Name)).file(outputFile))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		a.Failure = bourse.Because(bourse.Unknown, "there is no output of it; it has not begun, or it was deleted more than %v ago", bourse.Duration(keptFor.Milliseconds()))
+		a.Failure = bourse.Because(bourse.Unknown, "there is no output of it; it has not begun, or ended more than %s ago and was deleted", bourse.Duration(keptFor.Milliseconds()).Words())
 		return a
 	}
 	if err != nil {

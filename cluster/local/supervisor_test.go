@@ -148,7 +148,7 @@ func TestDriver_OutputIsReadPieceByPiece(t *testing.T) {
 			t.Errorf("from %d: %+v", x.from, a)
 		}
 	}
-	if a := m.asks(agents.OutputRequest{Name: "bourse.2"}).(agents.Output); a.Failure.Code != bourse.Unknown {
+	if a := m.asks(agents.OutputRequest{Name: "bourse.2"}).(agents.Output); a.Failure.Code != bourse.Unknown || !strings.Contains(a.Failure.Detail, "more than 7d ago") {
 		t.Errorf("%+v", a)
 	}
 	if a := m.asks(agents.OutputRequest{Name: "../x"}).(agents.Output); a.Failure.Code != bourse.Invalid {

@@ -21,9 +21,12 @@ type wish struct {
 // wished is how long a wish is remembered if it is not asked for again.
 const wished = bourse.Minute
 
+// maintains reports whether a leg is of a maintenance, which has no user and runs no work.
+func maintains(id bourse.LegID) bool { return id.Tx.Broker == "" }
+
 // Suits says who may not run work here, then which legs cannot be placed.
 func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
-	if !m.Force {
+	if !maintains(m.Leg) {
 		if _, why := b.cfg.account(m.User); why.Refused() {
 			return why
 		}
@@ -108,7 +111,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
 	}
 	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, until: w.since.Add(b.cfg.Limits.PlaceWithin), sure: true}
-	if !m.Force {
+	if !maintains(m.Leg) {
 		e.account, _ = b.cfg.account(m.User)
 	}
 	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {

@@ -83,6 +83,23 @@ func TestHold_UserWithoutAnAccountIsRefusedFirst(t *testing.T) {
 	})
 }
 
+// A maintenance has no user: it needs no account, by force or not. A leg of a broker always does.
+func TestHold_MaintenanceNeedsNoAccount(t *testing.T) {
+	t.Parallel()
+	for _, force := range []bool{false, true} {
+		c := config(true, nodeNames...)
+		c.Accounts = []Account{{User: "ana", As: "vo1"}}
+		w := newWorld(c)
+		maintenance := bourse.LegID{Tx: bourse.TxID{Incarnation: 1, Nonce: 7, Seq: 1}}
+		if h := w.ask(agents.ClusterHold{Leg: maintenance, What: what(2, start, bourse.Minute), Force: force, Again: true}); h.Refusal.Refused() {
+			t.Errorf("a maintenance, by force %v: %v", force, h.Refusal)
+		}
+		if h := w.ask(agents.ClusterHold{Leg: leg(2), What: what(1, start, bourse.Minute), Force: force}); h.Refusal.Code != bourse.NotAllowed {
+			t.Errorf("a leg without a user, by force %v: %v", force, h.Refusal)
+		}
+	}
+}
+
 func TestAccounts_FirstRuleThatFitsAndNeverRoot(t *testing.T) {
 	t.Parallel()
 	c := Config{Site: "north", Denied: []string{"toor"}, Accounts: []Account{{"ana", "ana_vo1"}, {"adm*", "root"}, {"zero", "0"}, {"zeros", "+00"}, {"toor", "toor"}, {"a*b*c", "abc"}, {"guest-*", "guest"}}}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // --zone, also where the machine knows none
 
 	"github.com/spf13/cobra"
 
@@ -46,8 +45,8 @@ the same table as Apache Parquet (.parquet), with any of its columns:
 
   sacct -aXPD --starttime 2026-01-01 --format ALL > year.sacct
 
-stderr says what each column is used for. Times are in the cluster's --zone; the
-trace begins at its first submit. Steps, and jobs that had not ended, are left out.
+stderr says what each column is used for. Times are in the cluster's --zone, UTC by
+default; the trace begins at its first submit. Steps, and jobs that had not ended, are left out.
 A job that became eligible after its submit is submitted at that later time.
 
 IN may be -, the standard input; --from gives the format if the name does not.
@@ -78,10 +77,15 @@ folder instead of OUT.`,
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
 	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
 	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF, workload.FormatSacct, workload.FormatParquet), "from", "", "format of IN: swf, gwf, sacct or parquet (default: by its name)")
-	addFlag(cmd, &c.zone, asZone, "zone", time.UTC, "for sacct and parquet: zone of times that name none, such as Europe/Berlin")
+	addZone(cmd, &c.zone)
 	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
 	addFlag(cmd, &c.size, asShare, "size", 0.99, "for a scenario: share of the time for which a site must be large enough, above 0 to 1")
 	return cmd
+}
+
+// addZone adds --zone, for commands that read traces.
+func addZone(cmd *cobra.Command, to **time.Location) {
+	addFlag(cmd, to, asZone, "zone", time.UTC, "for sacct and parquet: zone of times that name none, such as Europe/Berlin")
 }
 
 type convert struct {
@@ -105,8 +109,8 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if format(out) == "toml" {
-		if c.zone != time.UTC {
-			return fmt.Errorf("--zone: a scenario would read the times of %s as UTC; convert it to SWF first, with --zone, and make the scenario of that", in)
+		if c.zone == time.Local {
+			return fmt.Errorf("--zone %v: a scenario must mean the same on every machine; give the zone's name, such as Europe/Berlin", c.zone)
 		}
 		return c.scenario(in, out, stdout, stderr)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/files"
@@ -20,7 +21,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	text, sites := c.gridScenario(t, filepath.Base(in), stderr)
+	text, sites := c.gridScenario(t, in, stderr)
 	if sites == 0 {
 		return fmt.Errorf("%s: none of its jobs ran in a known partition, so no site can be made", in)
 	}
@@ -35,7 +36,11 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 }
 
 // gridScenario returns the text of the scenario and the number of its sites.
-func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text string, count int) {
+func (c *convert) gridScenario(t *workload.Trace, in string, stderr io.Writer) (text string, count int) {
+	trace, zone := filepath.Base(in), ""
+	if c.zone != time.UTC && workload.HasZone(workload.FormatOf(in)) {
+		zone = fmt.Sprintf(", zone = %q", c.zone)
+	}
 	var last bourse.Time
 	for i := range t.Records {
 		last = max(last, t.Records[i].Submit())
@@ -70,7 +75,7 @@ func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer
 			name = "site-" + strconv.FormatInt(p.Number, 10)
 		}
 		count++
-		b.line("  { name = %q, group = [{ name = \"main\", nodes = %d, price = 1.0 }], workload = { trace = %q, partition = %d } },", name, nodes, trace, p.Number)
+		b.line("  { name = %q, group = [{ name = \"main\", nodes = %d, price = 1.0 }], workload = { trace = %q, partition = %d%s } },", name, nodes, trace, p.Number, zone)
 	}
 	b.line("]")
 	b.line("\n[[broker]]\nname = \"vo1\"\nbudget = 50000.0\ncycle = \"30m\"\nhorizon = \"7d\"\nalgorithm = \"amp\"\nminimize = \"value\"")

@@ -21,6 +21,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // kind is the type of a flag's value.
@@ -53,7 +54,7 @@ var (
 	asWeights     = kind[search.Weights]{"weights", parseWeights, offerNothing}
 	asPriority    = kind[string]{"priority", parsePriority, offerWords("last", "first")}
 	asRole        = kind[certificate.Role]{"role", certificate.ParseRole, offerWords("site", "broker", "user", "operator", "mirror")}
-	asZone        = kind[*time.Location]{"zone", parseZone, offerWords("UTC", "Local")}
+	asZone        = kind[*time.Location]{"zone", workload.ParseZone, offerWords("UTC", "Local")}
 	asPreset      = kind[string]{"preset", anyText, offerAll(presetNames)}
 	asFactKind    = kind[string]{"kind", anyText, offerAll(kindsOfFacts)}
 	asFile        = kind[string]{"file", anyText, nil}
@@ -91,15 +92,6 @@ func parseReplayed(s string) (backfill.Policy, error) {
 		return backfill.EASYShortest, nil
 	}
 	return backfill.ParsePolicy(s)
-}
-
-// parseZone reads the name of a time zone.
-func parseZone(s string) (*time.Location, error) {
-	zone, err := time.LoadLocation(s)
-	if err != nil {
-		return nil, errors.New("unknown time zone; must be a name such as Europe/Berlin or UTC")
-	}
-	return zone, nil
 }
 
 // alternatives lists words as "a, b or c".

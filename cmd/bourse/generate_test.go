@@ -270,11 +270,61 @@ func TestConvert_TakesADumpOfSacct(t *testing.T) {
 	if out, msg, code := workloadCommand("convert", in, "--split", dir); code != 0 || !strings.Contains(out, "year-2.swf: 1 records") {
 		t.Errorf("--split: exit %d, %s%s", code, out, msg)
 	}
-	if _, msg, code := workloadCommand("convert", in, in+".toml", "--zone", "Europe/Berlin"); code != 2 || !strings.Contains(msg, "convert it to SWF first") {
-		t.Errorf("a scenario that loses the zone: exit %d, %s", code, msg)
-	}
 	if _, msg, code := workloadCommand("convert", in, swf, "--zone", "Berlin"); code != 2 || !strings.Contains(msg, "unknown time zone") {
 		t.Errorf("exit %d, %s", code, msg)
+	}
+}
+
+// Between the two submits of this log a clock in Berlin goes from 2 to 3 o'clock.
+const nightInBerlin = "JobIDRaw|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|AllocCPUS|State\n" +
+	"7|ana|batch|2026-03-29T01:59:00|2026-03-29T01:59:30|60|5|8|COMPLETED\n" +
+	"8|ben|batch|2026-03-29T03:01:00|2026-03-29T03:02:00|60|5|4|COMPLETED\n"
+
+func TestReplay_TimesOfSacctAreOfTheZone(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "year.sacct", nightInBerlin)
+	rows := in + ".csv"
+	for _, c := range []struct {
+		zone, want string
+	}{{"Europe/Berlin", "8,120,"}, {"UTC", "8,3720,"}} {
+		if _, msg, code := workloadCommand("replay", in, "--procs", "16", "--zone", c.zone, "--jobs-out", rows); code != 0 {
+			t.Fatalf("exit %d, %s", code, msg)
+		}
+		if got, err := os.ReadFile(rows); err != nil || !strings.Contains(string(got), "\n"+c.want) {
+			t.Errorf("%s: %v:\n%s\nwant a row %s", c.zone, err, got, c.want)
+		}
+	}
+	_, told, _ := workloadCommand("convert", in, in+".swf", "--zone", "Berlin")
+	if _, msg, code := workloadCommand("replay", in, "--procs", "16", "--zone", "Berlin"); code != 2 || msg != told || !strings.Contains(msg, "unknown time zone") {
+		t.Errorf("exit %d, %s; convert says %s", code, msg, told)
+	}
+}
+
+func TestConvert_AScenarioKeepsTheZone(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "year.sacct", nightInBerlin)
+	file, out := in+".toml", filepath.Join(filepath.Dir(in), "out")
+	if _, msg, code := workloadCommand("convert", in, file, "--zone", "Europe/Berlin"); code != 0 {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	if _, msg, code := workloadCommand("simulate", file, "--out", out); code != 0 {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	if jobs, err := os.ReadFile(filepath.Join(out, "jobs.csv")); err != nil || !strings.Contains(string(jobs), ",batch,8,local,120,") {
+		t.Errorf("%v: no local job 8 submitted at 120 in\n%.400s", err, jobs)
+	}
+	if _, msg, code := workloadCommand("convert", in, file, "--zone", "Local"); code != 2 || !strings.Contains(msg, "the same on every machine") {
+		t.Errorf("exit %d, %s", code, msg)
+	}
+	swf := in + ".swf" // its times are of no zone: the key would be refused
+	if _, msg, code := workloadCommand("convert", in, swf); code != 0 {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	if _, msg, code := workloadCommand("convert", swf, file, "--zone", "Europe/Berlin"); code != 0 {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	if _, msg, code := workloadCommand("check", file); code != 0 {
+		t.Errorf("a scenario of %s: exit %d, %s", swf, code, msg)
 	}
 }
 

@@ -29,7 +29,10 @@ func newReplay() *cobra.Command {
 		Short: "Replay a workload trace on one site",
 		Long: `Replays a trace in the Standard Workload Format (gzip by name) on one site of P
 processors under a queue policy, and prints waits, slowdown and utilisation. Without
---procs, P comes from the trace's header. TRACE may be -, the standard input.
+--procs, P comes from the trace's header. TRACE may be -, the standard input. It may
+also be in the Grid Workload Format (.gwf), the output of Slurm's sacct (.sacct) or
+the same table as Parquet (.parquet); see bourse convert. Times of the latter two are
+in the cluster's --zone, UTC by default.
 
 Jobs are killed at their estimates, unless --overrun extend extends the planned end
 by the same estimate again. With --estimates, jobs are planned by a prediction
@@ -42,7 +45,8 @@ clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
 backfilled, reserved (started in its turn) or reservation.`,
 		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
 			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative \\\n      --jobs-out jobs.csv\n" +
-			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 \\\n      --alpha 0.3 --json",
+			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 \\\n      --alpha 0.3 --json\n" +
+			"  bourse replay year.sacct --zone Europe/Berlin --procs 4096",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("replay takes one trace; %d files given", len(args))
@@ -66,6 +70,7 @@ backfilled, reserved (started in its turn) or reservation.`,
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
 	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
 	addFlag(cmd, &r.skip, asNumber, "skip", 0, "records to skip at the start of the file")
+	addZone(cmd, &r.zone)
 	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records out of order, which are otherwise mended and counted")
 	addFlag(cmd, &r.copy, asShare, "copy", 0, "raise the load by copying this share of the jobs")
 	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "make this share of the jobs, 0 to 1, priced reservations")
@@ -91,6 +96,7 @@ type replay struct {
 	days, copy, reservations   float64
 	seed                       uint64
 	strict, timing, json       bool
+	zone                       *time.Location
 	limits                     queue.JobLimits
 	halfLife                   bourse.Duration
 }
@@ -130,7 +136,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 			return err
 		}
 	}
-	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip})
+	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip, Zone: r.zone})
 	if err != nil {
 		return err
 	}

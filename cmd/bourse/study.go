@@ -99,7 +99,7 @@ NAME.json, NAME.csv, NAME-values.csv (the values behind each row) and NAME.html.
 	addFlag(cmd, &f.folder, asFolder, "traces", "", "folder of the presets' traces, for study planning")
 	addFlag(cmd, &f.runs, asNumber, "runs", 0, "seeds for each setting (default: the study's own)")
 	addFlag(cmd, &f.seed, asSeed, "seed", 1, "the first seed")
-	flags.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in under 20 s")
+	flags.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in 2 to 40 s of processor time")
 	addFlag(cmd, &f.blocks, asBlocks, "resample", studies.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
 	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
 	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure and its data as files, svg or png; needs --out")
