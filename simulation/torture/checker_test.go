@@ -85,6 +85,29 @@ func TestChecker_ALegWhoseWorkIsOverHoldsNoNodes(t *testing.T) {
 	}
 }
 
+// A leg that runs by its cluster's word and may lie elsewhere by its site's record, because the word
+// of its last place was lost, takes for sure only what it takes at every place. Once its window is
+// narrowed to its place it takes all of that.
+func TestChecker_ALegThatRunsMayHaveMovedBefore(t *testing.T) {
+	t.Parallel()
+	for _, fixed := range []bool{false, true} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		m := newMirror(siteID("ash"))
+		what := bourse.Leg{Group: "g1", Nodes: check.groups["ash"]["g1"].Nodes, Start: 5000, End: 6000}
+		moved, other := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}, bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 2}}
+		m.set(bourse.LegMoved{Leg: moved, State: bourse.Running, What: what, Flex: bourse.Flex{Ready: 1000, Due: 9000}})
+		m.set(bourse.LegMoved{Leg: other, State: bourse.Confirmed, What: what})
+		if fixed {
+			if err := m.legs[moved].shift(bourse.LegShifted{Leg: moved, Start: 5000, End: 6000, Shifts: 1, Fixed: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := check.promises(m); (err != nil) != fixed {
+			t.Errorf("fixed %t: %v", fixed, err)
+		}
+	}
+}
+
 // What a site has posted and its broker has not heard of is money under way, and no
 // more than that: what the broker has heard must stand in both books alike.
 func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {

@@ -87,9 +87,10 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 }
 
 // sure is the time that a leg takes wherever its cluster has put it: all of it,
-// unless it may be moved and its site has yet to hear of that.
+// unless it may be moved and its site has yet to hear of that. Its window is narrowed to its
+// place as its work begins, but the word that it runs may come first.
 func (l *legMirror) sure() (start, end bourse.Time) {
-	if l.State != bourse.Confirmed || !l.Flex.Movable(l.What) {
+	if l.State != bourse.Confirmed && l.State != bourse.Running || !l.Flex.Movable(l.What) {
 		return l.What.Start, l.What.End
 	}
 	length := l.What.Duration()
