@@ -16,6 +16,9 @@
 // sixteen has a site of time-shared nodes (shares.go), which the mirror follows too
 // (divided.go).
 //
+// In one world of sixteen sites ask the owners of flexible legs to shift them for a payment
+// (offers.go), and what an answer changes is checked at both sides (offered.go).
+//
 // One world of sixteen has sites that lie (lies.go). In another one of sixteen bounds are
 // so low that they are reached, there are many moves, and a day and a half passes at the
 // end, after which all agents must have forgotten everything (strained.go).

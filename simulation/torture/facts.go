@@ -16,6 +16,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	if strings.HasPrefix(string(s.ID), "site:") {
 		c.answered(f)
 	}
+	if err := c.offer(s, m, f); err != nil {
+		return err
+	}
 	if err := m.apply(f); err != nil && !c.excused(f) {
 		return err
 	}
@@ -72,6 +75,10 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 			return err
 		}
 		return c.legDone(f)
+	case bourse.ShiftOffered:
+		if o := m.offers[offerOf{f.Leg, f.Number}]; o.job != "" {
+			c.w.consider(s.ID, m.jobs[o.job], o)
+		}
 	case bourse.LegShifted:
 		if strings.HasPrefix(string(s.ID), "broker:") {
 			c.lies(f.Leg, f.Start, f.End)

@@ -42,6 +42,7 @@ type mirror struct {
 	settled map[bourse.LegID]bourse.Credits
 	fenced  bool
 	over    uint32          // the life that has fenced it
+	life    uint32          // the last that has begun
 	barred  bool            // a site was closed to some user
 	member  map[string]bool // sites that have joined, or left
 
@@ -51,6 +52,8 @@ type mirror struct {
 
 	promised promised
 	paid     payments
+	offers   map[offerOf]*offerMirror
+	asked    map[string]int        // offers for each job
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
 }
 
@@ -132,7 +135,8 @@ func (m *mirror) reset() {
 	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 	m.jobs, m.promised, m.paid = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}, newPayments()
-	m.fenced, m.over, m.barred, m.member = false, 0, false, map[string]bool{}
+	m.fenced, m.over, m.life, m.barred, m.member = false, 0, 0, false, map[string]bool{}
+	m.offers, m.asked = map[offerOf]*offerMirror{}, map[string]int{}
 	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
 }
 
@@ -155,6 +159,7 @@ func (m *mirror) apply(f agents.Fact) error {
 	defer m.gives(f)
 	m.wished(f)
 	m.pays(f)
+	m.offered(f)
 	return cmp.Or(m.ofSite(f), m.ofLife(f), m.ofTx(f), m.ofLeg(f))
 }
 
@@ -202,7 +207,7 @@ func (m *mirror) ofLife(f agents.Fact) error {
 		if m.fenced && f.Incarnation <= m.over {
 			return fmt.Errorf("I7: life %d of %s begins, fenced by life %d", f.Incarnation, m.id, m.over)
 		}
-		m.fenced = false
+		m.fenced, m.life = false, f.Incarnation
 	case bourse.Amnesia:
 		for _, leg := range f.Legs {
 			m.named[leg] = true

@@ -61,8 +61,6 @@ func (x *taking) news(f agents.Fact) {
 		x.take(map[bool]string{true: "B106", false: "B105"}[f.Wish])
 	case bourse.SiteBack, bourse.ClaimSettled:
 		x.take("B107")
-	case bourse.OfferClosed:
-		x.takeIf(!x.answers(), "B77")
 	case bourse.JobSubmitted:
 		x.takeIf(len(f.Job.After) > 0, "B80")
 	case bourse.JobPostponed:
@@ -216,7 +214,8 @@ func (x *taking) brokerSends() {
 			x.takeIf(m.Together, "B114")
 			x.takeIf(x.alarm, "B112")
 		case agents.ShiftDeclined:
-			x.take(map[bool]string{true: "B76", false: "B77"}[x.answers()])
+			x.takeIf(x.answers(), "B76")
+			x.takeIf(!x.answers() && !x.refusesOffer(), "B77")
 		case agents.JobReply:
 			_, modify := x.step.Message.(agents.JobModify)
 			x.takeIf(modify && m.Reason.Code == bourse.BadState, "B116")
@@ -286,6 +285,14 @@ func (x *taking) asks() bool {
 func (x *taking) answers() bool {
 	_, ok := x.step.Message.(agents.OfferAnswer)
 	return ok
+}
+
+// refusesOffer reports whether the transaction that accepts an offer fails, and the offer ends.
+func (x *taking) refusesOffer() bool {
+	return slices.ContainsFunc(x.step.Facts, func(f agents.Fact) bool {
+		o, ok := f.(bourse.OfferClosed)
+		return ok && o.State == bourse.OfferRejected
+	})
 }
 
 // sent reports whether a message of a kind left.

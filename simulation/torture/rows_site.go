@@ -194,6 +194,8 @@ func (x *taking) siteMoved(f bourse.LegMoved) {
 	case bourse.Refused:
 		if _, asked := message.(agents.ClusterHeld); asked {
 			x.take("S16")
+		} else if f.Offer > 0 && (f.Reason.Code == bourse.Stale || f.Reason.Code == bourse.Expired) {
+			x.take("S88")
 		} else if row := refusedFor[f.Reason.Code]; row != "" {
 			x.take(row)
 		}

@@ -16,8 +16,7 @@ var beyond = map[string]string{
 	"S70": "nobody speaks but as who it is, and says nothing without sense", "S71": "nobody speaks but as who it is, and says nothing without sense", "S72": "nobody speaks but as who it is, and says nothing without sense",
 	"S96": "an account has room for 2.3 x 10^12 credits, of which nobody here turns over a millionth; S96-an-account-without-room",
 	"S75": "operators take their brokers' word for refunds, and no site loses its key", "S104": "operators take their brokers' word for refunds, and no site loses its key",
-	"S85": "it is about local jobs alone",
-	"S87": "nobody is asked to shift a leg", "S88": "nobody is asked to shift a leg", "S89": "nobody is asked to shift a leg", "B74": "nobody is asked to shift a leg", "B75": "nobody is asked to shift a leg", "B76": "nobody is asked to shift a leg", "B77": "nobody is asked to shift a leg",
+	"S85":  "it is about local jobs alone",
 	"S93":  "no time-shared nodes serve by EDF",
 	"S95":  "nothing panics",
 	"B66":  "no site ever has 65 legs of a broker whose ends are to come; B66-asserts-one-by-one",
@@ -35,6 +34,8 @@ var stated = map[string]int{
 	// sites lie, and of narrow ones: a tenth of what three of these had.
 	"S90": 300, "S91": 0, "S92": 6, "B86": 0, "S123": 10, "B99": 6,
 	"S10": 50, "S57": 300, "S73": 600, "S74": 0, "B125": 80,
+	// Of worlds in which owners are asked to shift legs alone.
+	"S87": 0, "S88": 0, "S89": 0, "B74": 0, "B75": 0, "B76": 0, "B77": 0,
 	"S1": 600, "S2": 20000, "S3": 80, "S4": 100, "S5": 30000, "S6": 400, "S11": 600, "S12": 1000, "S13": 100000, "S14": 300,
 	"S15": 60000, "S16": 30000, "S17": 1000, "S18": 4000, "S19": 200, "S20": 30000, "S21": 9000, "S22": 20000, "S23": 100, "S24": 10,
 	"S25": 100, "S30": 30000, "S31": 200, "S32": 7000, "S33": 40, "S34": 3000, "S35": 20, "S36": 30, "S37": 100, "S40": 20000,

@@ -122,6 +122,9 @@ func (c *checker) run(opt Options) error {
 	if err := c.clustersAtRest(end.Add(calm - 2*settling)); err != nil {
 		return err
 	}
+	if err := c.offersAtRest(end.Add(calm - 2*settling)); err != nil {
+		return err
+	}
 	if err := c.verifiedTogether(); err != nil {
 		return err
 	}

@@ -29,5 +29,6 @@ const (
 	streamPast          = 21
 	streamShares        = 22
 	streamWishes        = 23
+	streamOffers        = 24
 	streamDisks         = 30
 )

@@ -51,7 +51,7 @@ func (t *talk) begin(l *sim.Life) {
 
 // before notes what a step was handed, before its facts are taken in.
 func (t *talk) before(s *sim.Step, m *mirror) error {
-	t.told.asks(s)
+	t.told.asks(s, m)
 	if m.fenced && len(s.Sends) > 0 {
 		if _, anew := s.Message.(agents.Started); !anew {
 			return fmt.Errorf("I7: %s knows that it is fenced and sends a %s", s.ID, s.Sends[0].Message.Kind())

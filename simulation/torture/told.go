@@ -29,16 +29,26 @@ type wishOf struct {
 	job     string
 }
 
-// asks takes note of a wish that is not answered at once.
-func (x *told) asks(s *sim.Step) {
-	m, ok := s.Message.(agents.JobModify)
-	if !ok || slices.ContainsFunc(s.Sends, func(o agents.Send) bool { r, ok := o.Message.(agents.JobReply); return ok && r.Job == m.Job }) {
+// asks takes note of a wish that is not answered at once. Who accepts an offer wants the same as
+// before, in another place.
+func (x *told) asks(s *sim.Step, m *mirror) {
+	var job string
+	var want bourse.Request
+	switch x := s.Message.(type) {
+	case agents.JobModify:
+		job, want = x.Job, x.Request
+	case agents.OfferAnswer:
+		job, want = x.Job, m.jobs[x.Job].Request
+	default:
+		return
+	}
+	if slices.ContainsFunc(s.Sends, func(o agents.Send) bool { r, ok := o.Message.(agents.JobReply); return ok && r.Job == job }) {
 		return
 	}
 	if x.wishes == nil {
 		x.wishes = map[wishOf]bourse.Request{}
 	}
-	x.wishes[wishOf{s.Process, s.Life, m.Job}] = m.Request
+	x.wishes[wishOf{s.Process, s.Life, job}] = want
 }
 
 // answered returns the wish that an answer is for; false if no other window was asked for.
@@ -65,6 +75,9 @@ func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
 			return fmt.Errorf("I30: %s says that it has taken job %s, and has it not on record", s.ID, x.Job)
 		}
 	case agents.JobReply:
+		if a, ok := s.Message.(agents.OfferAnswer); ok && a.Job == x.Job {
+			return c.hasAnswered(s, m, a, x)
+		}
 		wish, asked := c.told.answered(s, x.Job)
 		if x.Reason.Refused() {
 			return nil
@@ -85,6 +98,20 @@ func (c *checker) saysTrue(s *sim.Step, m *mirror, x agents.Message) error {
 		}
 	}
 	return nil
+}
+
+// hasAnswered checks what a broker says at once to an answer to an offer: that it is answered so.
+func (c *checker) hasAnswered(s *sim.Step, m *mirror, a agents.OfferAnswer, x agents.JobReply) error {
+	if x.Reason.Refused() || m.learned(x.Job) {
+		return nil
+	}
+	want := map[bool]bourse.OfferState{true: bourse.OfferAccepted, false: bourse.OfferRejected}[a.Accept]
+	for _, o := range m.offers {
+		if o.job == a.Job && o.n == a.N && o.state == want && m.jobs[a.Job].User == a.User {
+			return nil
+		}
+	}
+	return fmt.Errorf("I30: %s says that offer %d for job %s has the answer %s of %s, and has that not on record", s.ID, a.N, a.Job, want, a.User)
 }
 
 // givenUp checks the answer to a user who has given up a job: by the broker's record no

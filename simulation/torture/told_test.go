@@ -165,7 +165,7 @@ func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		check.txs[firstTx], check.txs[secondTx] = &txTruth{}, &txTruth{}
-		check.told.asks(&sim.Step{Message: agents.JobModify{Job: "wave", Request: asked2}})
+		check.told.asks(&sim.Step{Message: agents.JobModify{Job: "wave", Request: asked2}}, newMirror("broker:vo1"))
 		holds(t, name, check.saysTrue(&sim.Step{ID: "broker:vo1"}, record(t, newMirror("broker:vo1"), c.facts...), c.says), c.words)
 	}
 }
@@ -196,7 +196,7 @@ func TestChecker_TheWishThatWaitsIsGranted(t *testing.T) {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		m := record(t, newMirror("broker:vo1"), c.facts...)
 		for i, s := range c.steps {
-			check.told.asks(s)
+			check.told.asks(s, m)
 			if i < len(c.steps)-1 && s == later {
 				holds(t, name, check.saysTrue(s, m, yes), "")
 			} else if i == len(c.steps)-1 {

@@ -18,7 +18,7 @@ type users struct {
 	answers int
 }
 
-// wish is to give a job up, or to have it otherwise.
+// wish is to give a job up, to have it otherwise, or to answer an offer to shift it.
 type wish struct {
 	job string
 	m   agents.Message
@@ -58,6 +58,9 @@ func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 		j := u.jobs[m.Draw%uint64(u.next)]
 		u.wishes = append(u.wishes, changed(j, m.Draw))
 		out.Send(u.broker, u.wishes[len(u.wishes)-1].m)
+	case reply:
+		u.wishes = append(u.wishes, wish{m.Job, m.OfferAnswer})
+		out.Send(u.broker, m.OfferAnswer)
 	case agents.ReplicaRedirect: // it is said again
 	default:
 		u.say(now, out)

@@ -61,6 +61,7 @@ type world struct {
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
 	lied    func(site agents.ID, leg bourse.LegID) // of which it has just lied
+	answers *rand.Rand                             // what users say to offers; nil: nobody is asked
 
 	replicas       int                  // that hold each broker; 0: it is alone
 	groups         map[agents.ID]*group // by their brokers
@@ -135,6 +136,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	}
 	if sharing(seed) {
 		w.drawShares()
+	}
+	if asking(seed) {
+		w.drawOffers()
 	}
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
@@ -329,11 +333,7 @@ func (w *world) drawPromises(r *rand.Rand) {
 		if r.IntN(2) == 0 {
 			continue
 		}
-		s := &w.sites[i]
-		schedule := sla.Options{Order: []sla.Order{sla.EDF, sla.FIFO, sla.LFF, sla.BJF}[r.IntN(4)],
-			Shares: pricing.DefaultFlexibility, MaxPhi: 2000, Waiting: 1000}
-		s.config.Promises = &sites.Promises{Schedule: schedule, Shares: pricing.DefaultFlexibility, Disclose: sla.Disclosure(r.IntN(3))}
-		s.promises = &queue.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: w.seed}
+		w.sites[i].drawPromise(r, w.seed)
 	}
 	for i := range w.brokers {
 		jobs := w.brokers[i].jobs
@@ -347,4 +347,12 @@ func (w *world) drawPromises(r *rand.Rand) {
 			}
 		}
 	}
+}
+
+// drawPromise turns a site into one with service level agreements.
+func (s *site) drawPromise(r *rand.Rand, seed uint64) {
+	schedule := sla.Options{Order: []sla.Order{sla.EDF, sla.FIFO, sla.LFF, sla.BJF}[r.IntN(4)],
+		Shares: pricing.DefaultFlexibility, MaxPhi: 2000, Waiting: 1000}
+	s.config.Promises = &sites.Promises{Schedule: schedule, Shares: pricing.DefaultFlexibility, Disclose: sla.Disclosure(r.IntN(3))}
+	s.promises = &queue.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: seed}
 }

@@ -1,0 +1,85 @@
+package torture
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// Offers to shift a leg: in one world of sixteen sites with service level agreements ask the
+// owners of flexible legs to make room for a payment, and users answer. Nothing else of such a
+// world is drawn otherwise.
+
+// asking reports whether owners are asked to shift legs in the world of a seed.
+func asking(seed uint64) bool { return seed%16 == 8 }
+
+// drawOffers gives all simulated sites service level agreements and lets them ask. Jobs want few
+// nodes, most leave their site a choice of when, and they come in half the time, since only a leg
+// that is alone and can move is shifted, and only for another that finds no room.
+func (w *world) drawOffers() {
+	r := rand.New(rand.NewPCG(w.seed, streamOffers))
+	w.answers = r
+	for i := range w.sites {
+		s := &w.sites[i]
+		if s.kind != simulated {
+			continue
+		}
+		s.drawPromise(r, w.seed)
+		s.config.Promises.Ask = 500 * (1 + r.IntN(4))
+	}
+	for i := range w.brokers {
+		jobs := w.brokers[i].jobs
+		for k := range jobs {
+			j := &jobs[k]
+			if j.Nodes >= 10 {
+				j.Nodes = 3 + r.IntN(4)
+			}
+			if r.IntN(4) > 0 {
+				j.Flexible, j.Phi, j.Fix = bourse.Duration(20+r.IntN(60))*bourse.Minute, 300*r.IntN(7), 0
+			}
+		}
+	}
+}
+
+// reply is what a user has made up his mind to say to an offer, from outside.
+type reply struct{ agents.OfferAnswer }
+
+// Kind names the wish.
+func (reply) Kind() string { return "Reply" }
+
+// consider draws what the user of a job says to an offer that its broker has recorded: mostly
+// yes or no, but also both, too late, something about another offer or in another's name, or
+// nothing.
+func (w *world) consider(broker agents.ID, j bourse.Job, o *offerMirror) {
+	if w.answers == nil {
+		return
+	}
+	i := slices.IndexFunc(w.brokers, func(v vo) bool { return brokerID(v.config.Name) == broker })
+	to, now, yes := usersID(w.brokers[i].config.Name), w.Now(), agents.OfferAnswer{Job: j.Name, User: j.User, N: o.n, Accept: true}
+	no, later := yes, func(most bourse.Duration) bourse.Time {
+		return now.Add(1 + bourse.Duration(w.answers.Int64N(int64(most))))
+	}
+	no.Accept = false
+	at := later(2 * bourse.Minute)
+	switch w.answers.IntN(12) {
+	case 0, 1, 2, 3:
+		w.Post(at, to, reply{yes})
+	case 4, 5:
+		w.Post(at, to, reply{no})
+	case 6, 7: // he says it twice, or changes his mind
+		second := []agents.OfferAnswer{yes, no}[w.answers.IntN(2)]
+		w.Post(at, to, reply{yes})
+		w.Post(later(3*bourse.Minute), to, reply{second})
+	case 8:
+		w.Post(at, to, reply{no})
+		w.Post(later(3*bourse.Minute), to, reply{yes})
+	case 9:
+		w.Post(max(at, o.Expires.Add(bourse.Duration(w.answers.Int64N(int64(bourse.Minute))))), to, reply{yes})
+	case 10:
+		yes.N += w.answers.IntN(2)
+		yes.User = []string{"ana", "ben", "eva"}[w.answers.IntN(3)]
+		w.Post(at, to, reply{yes})
+	}
+}

@@ -1,0 +1,324 @@
+package torture
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/sites"
+)
+
+// In a world in which owners are asked to shift legs, some accept, some decline, and some say
+// nothing in time.
+func TestOffers_OwnersAreAskedAndAnswer(t *testing.T) {
+	t.Parallel()
+	rows := map[string]int{}
+	for _, seed := range []uint64{8, 24} {
+		r := Run(seed, Options{Alone: true})
+		if r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+		for row, n := range r.Rows {
+			rows[row] += n
+		}
+	}
+	for row, least := range map[string]int{"S87": 10, "S88": 1, "S89": 20, "B74": 5, "B75": 2, "B76": 1, "B77": 1} {
+		if rows[row] < least {
+			t.Errorf("row %s is taken %d times, want %d", row, rows[row], least)
+		}
+	}
+}
+
+// offered is an offer for the leg of the first window, which takes an hour from an hour after the
+// start: to take it half an hour earlier, for a tenth of its price.
+var offered = bourse.ShiftOffer{Number: 1, Version: 1, Start: start.Add(30 * bourse.Minute), End: start.Add(90 * bourse.Minute),
+	Ready: start.Add(30 * bourse.Minute), Due: start.Add(90 * bourse.Minute), Pay: 10, Expires: start.Add(20 * bourse.Minute)}
+
+// sold is what a site has on record of that leg.
+func sold() []agents.Fact {
+	f := bourse.LegMoved{Leg: first(firstTx), State: bourse.Held, What: begins(firstTx).Legs[0], Job: "wave", Version: 1, Fare: bourse.Fare{Base: 100}}
+	f.Flex = bourse.Flex{Ready: f.What.Start, Due: f.What.End.Add(1)}
+	g := f
+	g.State = bourse.Confirmed
+	return []agents.Fact{f, g}
+}
+
+func TestOffer_ASiteAsksForWhatItMay(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered, For: "vo2/tide"}
+	closed := bourse.OfferClosed{Leg: was.Leg, Number: 1, State: bourse.OfferRejected}
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		spoil func(*bourse.ShiftOffered)
+		words string
+	}{
+		"as it may":              {sold(), func(*bourse.ShiftOffered) {}, ""},
+		"again, once declined":   {append(sold(), was, closed), func(f *bourse.ShiftOffered) { f.Number = 2 }, ""},
+		"again, while open":      {append(sold(), was), func(f *bourse.ShiftOffered) { f.Number = 2 }, "while the first offer is open"},
+		"not confirmed":          {sold()[:1], func(*bourse.ShiftOffered) {}, "not confirmed"},
+		"the number of before":   {append(sold(), was, closed), func(*bourse.ShiftOffered) {}, "follows 1"},
+		"another version":        {sold(), func(f *bourse.ShiftOffered) { f.Version = 2 }, "at version 1"},
+		"for more":               {sold(), func(f *bourse.ShiftOffered) { f.Pay = 20 }, "by the site's shares it is 0.00001"},
+		"too far":                {sold(), func(f *bourse.ShiftOffered) { f.Start, f.End = f.Start-1, f.End-1 }, "beyond"},
+		"shorter":                {sold(), func(f *bourse.ShiftOffered) { f.End-- }, "beyond"},
+		"to the start":           {sold(), func(f *bourse.ShiftOffered) { f.Expires = f.Start }, "can be answered"},
+		"over when it is made":   {sold(), func(f *bourse.ShiftOffered) { f.Expires = start }, "can be answered"},
+		"a second one for a job": {append(sold(), sold2()...), func(*bourse.ShiftOffered) {}, "a second owner"},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.siteConfig("site:ash").Promises = &sites.Promises{Shares: pricing.DefaultFlexibility, Ask: 500}
+		f := was
+		c.spoil(&f)
+		m := record(t, newMirror("site:ash"), c.facts...)
+		holds(t, name, check.offer(&sim.Step{Now: start, ID: "site:ash"}, m, f), c.words)
+	}
+}
+
+// sold2 is another leg, whose owner is asked for the same job.
+func sold2() []agents.Fact {
+	list := sold()
+	for i := range list {
+		f := list[i].(bourse.LegMoved)
+		f.Leg = first(secondTx)
+		list[i] = f
+	}
+	return append(list, bourse.ShiftOffered{Leg: first(secondTx), ShiftOffer: offered, For: "vo2/tide"})
+}
+
+func TestOffer_ABrokerShowsWhatIsOffered(t *testing.T) {
+	t.Parallel()
+	says := agents.ShiftOffer{Leg: first(firstTx), Number: 1, Version: 1, Start: offered.Start, End: offered.End, Ready: offered.Ready, Due: offered.Due, Pay: 10, For: 20 * bourse.Minute}
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	late := taken()
+	late[0] = bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: bourse.Request{Nodes: 4, Deadline: offered.End - 1}}}
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		spoil func(*bourse.ShiftOffered)
+		words string
+	}{
+		"as offered":      {taken(), func(*bourse.ShiftOffered) {}, ""},
+		"for less":        {taken(), func(f *bourse.ShiftOffered) { f.Pay-- }, "records"},
+		"elsewhere":       {taken(), func(f *bourse.ShiftOffered) { f.Start++ }, "records"},
+		"wider":           {taken(), func(f *bourse.ShiftOffered) { f.Ready-- }, "records"},
+		"for longer":      {taken(), func(f *bourse.ShiftOffered) { f.Expires++ }, "records"},
+		"not bought":      {taken()[:2], func(*bourse.ShiftOffered) {}, "does not wait alone"},
+		"over":            {append(taken(), bourse.LegDone{Leg: first(firstTx), State: bourse.Settled}), func(*bourse.ShiftOffered) {}, "does not wait alone"},
+		"twice":           {append(taken(), was), func(*bourse.ShiftOffered) {}, "was offered that before"},
+		"past a deadline": {late, func(*bourse.ShiftOffered) {}, "must lie in"},
+	} {
+		f := was
+		c.spoil(&f)
+		m := record(t, newMirror("broker:vo1"), c.facts...)
+		holds(t, name, newChecker(newWorld(1, nil, sim.Options{})).offer(&sim.Step{Now: start, ID: "broker:vo1", Message: says}, m, f), c.words)
+	}
+}
+
+func TestOffer_EndsOnce(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	rejected := bourse.OfferClosed{Leg: first(firstTx), Number: 1, State: bourse.OfferRejected}
+	expired := rejected
+	expired.State = bourse.OfferExpired
+	no := agents.ShiftDeclined{Leg: first(firstTx), Number: 1, Version: 1}
+	other := no
+	other.Number = 2
+	gone := sold()[1].(bourse.LegMoved)
+	gone.State = bourse.Released
+	for name, c := range map[string]struct {
+		id      agents.ID
+		facts   []agents.Fact
+		now     bourse.Time
+		message agents.Message
+		closed  bourse.OfferClosed
+		words   string
+	}{
+		"declined":                {"site:ash", append(sold(), was), start, no, rejected, ""},
+		"unasked":                 {"site:ash", append(sold(), was), start, agents.Confirm{}, rejected, "has not said so"},
+		"another one is declined": {"site:ash", append(sold(), was), start, other, rejected, "has not said so"},
+		"in time":                 {"site:ash", append(sold(), was), offered.Expires - 1, nil, expired, "its time is over"},
+		"over":                    {"site:ash", append(sold(), was), offered.Expires, nil, expired, ""},
+		"its leg is gone":         {"site:ash", append(sold(), was, gone), start, nil, expired, ""},
+		"not made":                {"site:ash", sold(), start, no, rejected, "was not open"},
+		"twice":                   {"site:ash", append(sold(), was, rejected), start, no, rejected, "was not open"},
+		"by a user":               {"broker:vo1", append(taken(), was), start, agents.OfferAnswer{}, rejected, ""},
+		"by a user, early":        {"broker:vo1", append(taken(), was), start, nil, expired, "its time is over"},
+		"by a user, twice":        {"broker:vo1", append(taken(), was, rejected), start, nil, rejected, "was not open"},
+	} {
+		m := record(t, newMirror(c.id), c.facts...)
+		holds(t, name, newChecker(newWorld(1, nil, sim.Options{})).offer(&sim.Step{Now: c.now, ID: c.id, Message: c.message}, m, c.closed), c.words)
+	}
+}
+
+// accepts is a transaction that accepts the offer, for the price of 5 less a payment of 1.
+func accepts() bourse.TxBegun {
+	f := begins(secondTx)
+	f.Legs[0].Start, f.Legs[0].End = offered.Start, offered.End
+	f.Replaces, f.Versions, f.Offer, f.Limits = []bourse.LegID{first(firstTx)}, []uint32{1}, 1, []bourse.Credits{4}
+	f.Flex, f.Request = bourse.Flex{Ready: offered.Ready, Due: offered.Due}, asked4
+	return f
+}
+
+func TestOffer_IsAcceptedByItsUserAlone(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	was.Pay = 1
+	rejected := bourse.OfferClosed{Leg: first(firstTx), Number: 1, State: bourse.OfferRejected}
+	yes := agents.OfferAnswer{Job: "wave", N: 1, Accept: true}
+	no, second, foreign := yes, yes, yes
+	no.Accept, second.N, foreign.User = false, 2, "eva"
+	open := append(taken(), was)
+	commit := bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true}
+	for name, c := range map[string]struct {
+		facts   []agents.Fact
+		now     bourse.Time
+		message agents.Message
+		spoil   func(*bourse.TxBegun)
+		words   string
+	}{
+		"accepted":                   {open, start, yes, func(*bourse.TxBegun) {}, ""},
+		"declined":                   {open, start, no, func(*bourse.TxBegun) {}, "its user says"},
+		"another offer":              {open, start, second, func(*bourse.TxBegun) {}, "its user says"},
+		"another user":               {open, start, foreign, func(*bourse.TxBegun) {}, "its user says"},
+		"unasked":                    {open, start, agents.ShiftOffer{}, func(*bourse.TxBegun) {}, "begins with"},
+		"late":                       {open, offered.Expires, yes, func(*bourse.TxBegun) {}, "not open"},
+		"after it was declined":      {append(open[:len(open):len(open)], rejected), start, yes, func(*bourse.TxBegun) {}, "not open"},
+		"twice":                      {append(open[:len(open):len(open)], accepts(), commit), start, yes, func(*bourse.TxBegun) {}, "not open"},
+		"again, for the other is no": {append(open[:len(open):len(open)], accepts(), commit, bourse.TxReversed{Tx: secondTx, Job: "wave"}), start, yes, func(*bourse.TxBegun) {}, "not open"},
+		"not made":                   {taken(), start, yes, func(*bourse.TxBegun) {}, "not open"},
+		"no offer":                   {open, start, yes, func(f *bourse.TxBegun) { f.Offer = 0 }, "begins with"},
+		"elsewhere":                  {open, start, yes, func(f *bourse.TxBegun) { f.Legs[0].Start++ }, "asks for"},
+		"for the old price":          {open, start, yes, func(f *bourse.TxBegun) { f.Limits[0] = 5 }, "asks for"},
+		"within another window":      {open, start, yes, func(f *bourse.TxBegun) { f.Flex.Due++ }, "asks for"},
+	} {
+		f := accepts()
+		c.spoil(&f)
+		m := record(t, newMirror("broker:vo1"), c.facts...)
+		holds(t, name, newChecker(newWorld(1, nil, sim.Options{})).offer(&sim.Step{Now: c.now, ID: "broker:vo1", Message: c.message}, m, f), c.words)
+	}
+}
+
+func TestOffer_ASiteHoldsWhatItHasOffered(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	held := sold()[0].(bourse.LegMoved)
+	held.Leg, held.Replaces, held.Offer, held.Version, held.Fare = first(secondTx), first(firstTx), 1, 2, bourse.Fare{Base: 90}
+	held.What.Start, held.What.End, held.Flex = offered.Start, offered.End, bourse.Flex{Ready: offered.Ready, Due: offered.Due}
+	confirmed := held
+	confirmed.State = bourse.Confirmed
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		asked bourse.Time
+		spoil func(*bourse.LegMoved)
+		words string
+	}{
+		"as offered":         {append(sold(), was), start, func(*bourse.LegMoved) {}, ""},
+		"elsewhere":          {append(sold(), was), start, func(f *bourse.LegMoved) { f.What.Start-- }, "is held as"},
+		"paid twice":         {append(sold(), was), start, func(f *bourse.LegMoved) { f.Fare.Base = 80 }, "is held as"},
+		"unpaid":             {append(sold(), was), start, func(f *bourse.LegMoved) { f.Fare.Base = 100 }, "is held as"},
+		"in a wider window":  {append(sold(), was), start, func(f *bourse.LegMoved) { f.Flex.Due++ }, "is held as"},
+		"not made":           {sold(), start, func(*bourse.LegMoved) {}, "was not made"},
+		"late":               {append(sold(), was), offered.Expires, func(*bourse.LegMoved) {}, "which is over"},
+		"a second time":      {append(sold(), was, held, confirmed), start, func(f *bourse.LegMoved) { f.Leg.Tx.Seq = 3 }, "which is over"},
+		"of another's offer": {append(sold(), was), start, func(f *bourse.LegMoved) { f.Offer = 2 }, "was not made"},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		f := held
+		c.spoil(&f)
+		check.talk.first[limitKey{0, f.Leg}] = c.asked
+		m := record(t, newMirror("site:ash"), c.facts...)
+		holds(t, name, check.offer(&sim.Step{Now: start, ID: "site:ash"}, m, f), c.words)
+	}
+}
+
+// What a broker says at once to an answer is what it has on record.
+func TestOffer_ItsAnswerIsOnRecord(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	rejected := append(taken(), was, bourse.OfferClosed{Leg: first(firstTx), Number: 1, State: bourse.OfferRejected})
+	yes := agents.OfferAnswer{Job: "wave", N: 1, Accept: true}
+	no := yes
+	no.Accept = false
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		says  agents.OfferAnswer
+		why   bourse.Reason
+		words string
+	}{
+		"declined":           {rejected, no, bourse.Reason{}, ""},
+		"open":               {append(taken(), was), no, bourse.Reason{}, "not on record"},
+		"the other":          {rejected, yes, bourse.Reason{}, "not on record"},
+		"refused":            {rejected, yes, bourse.Because(bourse.BadState, "no"), ""},
+		"nothing is offered": {taken(), no, bourse.Reason{}, "not on record"},
+	} {
+		m := record(t, newMirror("broker:vo1"), c.facts...)
+		s := &sim.Step{ID: "broker:vo1", Message: c.says}
+		holds(t, name, newChecker(newWorld(1, nil, sim.Options{})).saysTrue(s, m, agents.JobReply{Job: "wave", Reason: c.why}), c.words)
+	}
+}
+
+// begun is the checker of a world whose agents have all begun.
+func begun(t *testing.T) *checker {
+	t.Helper()
+	c := newChecker(newWorld(1, nil, sim.Options{}))
+	if err := c.w.Run(start); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// An offer whose time is over is closed at rest, and a leg that was shifted is shifted for its
+// broker too.
+func TestOffersAtRest_BothSidesAgree(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	shifted := sold()[1].(bourse.LegMoved)
+	shifted.Leg, shifted.Replaces, shifted.Offer = first(secondTx), first(firstTx), 1
+	gone := sold()[1].(bourse.LegMoved)
+	gone.State = bourse.Released
+	held := shifted
+	held.State = bourse.Held
+	moved := append(sold(), was, held, shifted, gone)
+	commit := bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true}
+	for name, c := range map[string]struct {
+		site, broker []agents.Fact
+		at           bourse.Time
+		words        string
+	}{
+		"open":                {append(sold(), was), append(taken(), was), offered.Expires, ""},
+		"open at the site":    {append(sold(), was), taken(), offered.Expires + 1, "S89"},
+		"open at the broker":  {nil, append(taken(), was), offered.Expires + 1, "B77"},
+		"accepted":            {moved, append(taken(), was, accepts(), commit), offered.Expires + 1, ""},
+		"not by the broker":   {moved, append(taken(), was, accepts()), offered.Expires, "does not have as accepted"},
+		"reversed since then": {moved, append(taken(), was, accepts(), commit, bourse.TxReversed{Tx: secondTx, Job: "wave"}), offered.Expires, "does not have as accepted"},
+	} {
+		check := begun(t)
+		check.txs[firstTx], check.txs[secondTx] = &txTruth{begun: begins(firstTx)}, &txTruth{begun: accepts()}
+		check.procs[check.latest["site:ash"]] = record(t, newMirror("site:ash"), c.site...)
+		check.procs[check.latest["broker:vo1"]] = record(t, newMirror("broker:vo1"), c.broker...)
+		holds(t, name, check.offersAtRest(c.at), c.words)
+	}
+}
+
+// A broker's old life, which does not know that it is one, notes what its site does not hear.
+func TestClustersAtRest_AnOldLifeNotesInVain(t *testing.T) {
+	t.Parallel()
+	done := bourse.LegDone{Leg: first(firstTx), State: bourse.Settled}
+	site := record(t, newMirror("site:ash"), bourse.LifeListed{Broker: "vo1", Incarnation: 2})
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		vain  bool
+	}{
+		"an old one":       {append(taken(), bourse.LifeBegun{Incarnation: 1}, done), true},
+		"the latest":       {append(taken(), bourse.LifeBegun{Incarnation: 2}, done), false},
+		"nothing to note":  {append(taken(), bourse.LifeBegun{Incarnation: 1}), false},
+		"it knows of that": {append(taken(), bourse.LifeBegun{Incarnation: 1}, done, bourse.LifeFenced{Latest: 2}), false},
+	} {
+		check := begun(t)
+		check.procs[check.latest["broker:vo1"]] = record(t, newMirror("broker:vo1"), c.facts...)
+		if got := check.notesInVain(site, first(firstTx)); got != c.vain {
+			t.Errorf("%s: %t, want %t", name, got, c.vain)
+		}
+	}
+}
