@@ -258,6 +258,31 @@ func TestOffer_ItsAnswerIsOnRecord(t *testing.T) {
 	}
 }
 
+// What a broker shows of an offer is what has become of it.
+func TestShowsOffers_AsTheyStand(t *testing.T) {
+	t.Parallel()
+	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	accepted := append(taken(), was, accepts(), bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true})
+	lost := append(accepted[:len(accepted):len(accepted)], bourse.LegClosed{Leg: first(secondTx)})
+	for name, c := range map[string]struct {
+		facts []agents.Fact
+		n     int
+		state bourse.OfferState
+		words string
+	}{
+		"open":                    {append(taken(), was), 1, bourse.OfferOpen, ""},
+		"by another number":       {append(taken(), was), 2, bourse.OfferOpen, "as number 2"},
+		"accepted":                {accepted, 1, bourse.OfferAccepted, ""},
+		"accepted, shown as open": {accepted, 1, bourse.OfferOpen, "on record"},
+		"its place is lost":       {lost, 1, bourse.OfferRejected, ""},
+		"lost, shown as accepted": {lost, 1, bourse.OfferAccepted, "on record"},
+		"not made":                {taken(), 1, bourse.OfferOpen, "on record"},
+	} {
+		m := record(t, newMirror("broker:vo1"), c.facts...)
+		holds(t, name, m.showsOffers("wave", []bourse.JobOffer{{N: c.n, Leg: was.Leg, ShiftOffer: offered, State: c.state}}), c.words)
+	}
+}
+
 // begun is the checker of a world whose agents have all begun.
 func begun(t *testing.T) *checker {
 	t.Helper()

@@ -182,10 +182,23 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) && !(is == bourse.JobWaiting && x.torn) {
 					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
 				}
+				if err := m.showsOffers(name, shown.Offers); err != nil {
+					return err
+				}
 			}
 			if err := c.carries(m, name, x, before); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// showsOffers checks that a broker shows of each offer for a job what has become of it.
+func (m *mirror) showsOffers(job string, list []bourse.JobOffer) error {
+	for _, o := range list {
+		if is := m.offers[offerOf{o.Leg, o.Number}]; is == nil || is.state != o.State || is.n != o.N {
+			return fmt.Errorf("I30: %s shows offer %d for leg %v of job %s as number %d, %s, and has %+v on record", m.id, o.Number, o.Leg, job, o.N, o.State, is)
 		}
 	}
 	return nil
