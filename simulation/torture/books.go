@@ -252,7 +252,11 @@ func (c *checker) cap(m *mirror, f bourse.LegMoved, config *sites.Config) error 
 	for _, id := range m.open {
 		if id.Tx.Broker == f.Leg.Tx.Broker {
 			w := m.legs[id].What
-			sum += int64(w.Nodes) * int64(w.Duration())
+			each := w.Duration()
+			if w.Work > 0 { // shares of nodes until a deadline, for so much work
+				each = min(each, w.Work)
+			}
+			sum += int64(w.Nodes) * int64(each)
 			n++
 		}
 	}

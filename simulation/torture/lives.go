@@ -129,7 +129,8 @@ func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.S
 	if _, ok := s.Message.(agents.LegStarted); ok { // by a clock that may be ahead
 		l.heard[id] = max(s.Now, what.Start)
 	}
-	if _, ok := s.Message.(agents.Settled); ok && closed.Commit && !m.done[id].Claim && m.done[id].State != bourse.Released && l.began < what.Start && heard > l.began && heard < what.Start &&
+	ends := m.done[id].State == bourse.Released || m.done[id].State == bourse.Lost // it need not be asked after
+	if _, ok := s.Message.(agents.Settled); ok && closed.Commit && !m.done[id].Claim && !ends && l.began < what.Start && heard > l.began && heard < what.Start &&
 		max(l.asked[id], l.lists[s.From]) < what.Start && s.Now > what.Start.Add(patienceToWatch) && !m.named[id] {
 		return fmt.Errorf("B63: nothing was heard of leg %v since %v, it began at %v, and %s has not asked", id, heard, what.Start, s.ID)
 	}
