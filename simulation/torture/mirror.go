@@ -53,7 +53,8 @@ type mirror struct {
 	promised promised
 	paid     payments
 	offers   map[offerOf]*offerMirror
-	asked    map[string]int        // offers for each job
+	asked    map[string]int // offers for each job
+	allowed  allowed
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
 }
 
@@ -137,6 +138,7 @@ func (m *mirror) reset() {
 	m.jobs, m.promised, m.paid = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}, newPayments()
 	m.fenced, m.over, m.life, m.barred, m.member = false, 0, 0, false, map[string]bool{}
 	m.offers, m.asked = map[offerOf]*offerMirror{}, map[string]int{}
+	m.allowed = newAllowed()
 	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
 }
 
@@ -160,6 +162,7 @@ func (m *mirror) apply(f agents.Fact) error {
 	m.wished(f)
 	m.pays(f)
 	m.offered(f)
+	m.allowed.allows(f)
 	return cmp.Or(m.ofSite(f), m.ofLife(f), m.ofTx(f), m.ofLeg(f))
 }
 

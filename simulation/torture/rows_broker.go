@@ -220,6 +220,8 @@ func (x *taking) brokerSends() {
 			_, modify := x.step.Message.(agents.JobModify)
 			x.takeIf(modify && m.Reason.Code == bourse.BadState, "B116")
 			x.takeIf(modify && m.Reason.Code == bourse.NoOffer, "B115")
+		case agents.OperatorReply:
+			x.takeIf(m.To == (agents.GrantTerms{}).Kind() || m.To == (agents.ReadTerms{}).Kind(), "B141")
 		case agents.SubmitReply:
 			x.takeIf(m.Reason.Code == bourse.QueueFull, "B125")
 		}
