@@ -143,6 +143,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if termed(seed) {
 		w.drawTerms()
 	}
+	if silent(seed) {
+		w.drawSilence()
+	}
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
 	}
@@ -167,6 +170,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.Add(sim.Host{ID: siteOperatorID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
 	if termed(seed) {
 		w.Add(sim.Host{ID: grantorID, New: func() agents.Agent { return &grantor{} }, Sturdy: true})
+	}
+	if silent(seed) {
+		w.addInsistent()
 	}
 	w.addDiscovery()
 	if losesSite(w.faults) {
