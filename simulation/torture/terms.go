@@ -106,6 +106,27 @@ func (w *world) grant(f sim.Fault) {
 	w.Post(w.Now(), grantorID, wanted{to, m})
 }
 
+// healTerms has operators lift all bounds when the faults are over. A broker whose users may have
+// nothing more asks no site, and an earlier life that goes on after a later one learns only from a
+// site's answer that it is over.
+func (w *world) healTerms() {
+	if !termed(w.seed) {
+		return
+	}
+	for _, name := range brokerNames {
+		for _, h := range []bourse.Holder{{Tenant: lab}, {Tenant: guests}, {User: "ana"}, {User: "ben"}, {User: "eva"}} {
+			h.Terms = bourse.Grants{}
+			for _, t := range bourse.TermList() {
+				switch t.Name {
+				case bourse.TermMaxNodes, bourse.TermNodeHours, bourse.TermCredits:
+					h.Terms[t.Name] = t.Max
+				}
+			}
+			w.Post(w.Now(), grantorID, wanted{brokerID(name), agents.GrantTerms{Holder: h}})
+		}
+	}
+}
+
 // drawGrant draws a grant to a user or a tenant. Some put a user into a tenant that nobody knows.
 func drawGrant(r *rand.Rand) agents.GrantTerms {
 	h := []bourse.Holder{{User: "ana"}, {User: "ben"}, {User: "eva"}, {User: bourse.Everyone}, {Tenant: lab}, {Tenant: guests}}[r.IntN(6)]
