@@ -31,9 +31,9 @@ var stated = map[string]int{
 	// sites lie, and of narrow ones: a tenth of what three of these had.
 	"S90": 300, "S91": 0, "S92": 6, "B86": 0, "S123": 10, "B99": 6,
 	// Of worlds where users have terms alone.
-	"B140": 0, "B141": 0,
+	"B140": 2500, "B141": 500,
 	// Of worlds where all sites fall silent alone.
-	"B109": 0, "B113": 0, "B117": 0,
+	"B109": 60, "B113": 120, "B117": 25,
 	"S10": 50, "S57": 300, "S73": 600, "S74": 0, "B125": 80,
 	// Of worlds in which owners are asked to shift legs alone.
 	"S87": 120, "S88": 20, "S89": 1000, "B74": 70, "B75": 30, "B76": 18, "B77": 70,
