@@ -204,7 +204,7 @@ func atOnce(x *tx, all [][]*tx) (at bourse.Time, most int64) {
 // lies is where a leg may lie.
 func (x *tx) lies(leg int) (from, to bourse.Time) {
 	l, f := &x.begun.Legs[leg], x.begun.Flex
-	if f.Movable(*l) {
+	if f.Movable(*l) && !x.legs[leg].fixed {
 		return min(f.Ready, l.Start), max(f.Due, l.End)
 	}
 	return l.Start, l.End

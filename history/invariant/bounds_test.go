@@ -45,6 +45,14 @@ func TestAudit_NobodyHasMoreThanTheOperatorAllows(t *testing.T) {
 	back := bourse.LegDone{Leg: leg(one, 0), State: bourse.Released, End: 150_000, Refund: fare.Total()}
 	next := func() []agents.Fact { return job("next", buys(two, "north")) }
 	wave := func() []agents.Fact { return buys(one, "north") }
+	movable := func() []agents.Fact {
+		list := wave()
+		f := list[0].(bourse.TxBegun)
+		f.Flex = bourse.Flex{Ready: 100_000, Due: 400_000}
+		list[0] = f
+		return list
+	}
+	fixed := bourse.LegShifted{Leg: leg(one, 0), Start: 100_000, End: 200_000, Shifts: 1, Fixed: true}
 	physics := bourse.Holder{Tenant: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 7}}
 	for name, c := range map[string]struct {
 		terms agents.Fact
@@ -69,6 +77,8 @@ func TestAudit_NobodyHasMoreThanTheOperatorAllows(t *testing.T) {
 		"a window that is over":       {terms(ana(bourse.TermMaxNodes, 4)), [][]agents.Fact{wave(), {done}, next()}, ""},
 		"a move":                      {terms(ana(bourse.TermMaxNodes, 4)), [][]agents.Fact{wave(), movesTo(two, []bourse.LegID{leg(one, 0)}, "north")}, ""},
 		"a move of another":           {terms(ana(bourse.TermMaxNodes, 4)), [][]agents.Fact{wave(), job("next", movesTo(two, nil, "north"))}, "has 8"},
+		"one that may be moved":       {terms(ana(bourse.TermMaxNodes, 4)), [][]agents.Fact{movable(), later(next(), 200)}, "has 8 at 200"},
+		"one that is fixed":           {terms(ana(bourse.TermMaxNodes, 4)), [][]agents.Fact{movable(), {fixed}, later(next(), 200)}, ""},
 		"node-hours":                  {terms(ana(bourse.TermNodeHours, 800_000)), [][]agents.Fact{wave(), next()}, ""},
 		"too many":                    {terms(ana(bourse.TermNodeHours, 799_999)), [][]agents.Fact{wave(), next()}, "may reserve"},
 		"of what was given back":      {terms(ana(bourse.TermNodeHours, 600_000)), [][]agents.Fact{wave(), {bourse.JobBroken{Job: "wave"}, back}, next()}, ""},

@@ -140,6 +140,9 @@ func (t *Trail) forgotten(legs []bourse.LegID) {
 func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	if x := t.txs[f.Leg.Tx]; x != nil {
 		t.lies(x, f.Leg, f.Start, f.End)
+		if i := f.Leg.Leg; f.Fixed && i >= 0 && i < len(x.legs) {
+			x.legs[i].fixed = true
+		}
 		t.order.touch(x.begun.Job)
 		t.audit.touch(f.Leg.Tx)
 		if t.audit.together {

@@ -43,6 +43,7 @@ type txLeg struct {
 	state     bourse.LegState // done: what it came to
 	end       bourse.Time     // done: when its work was over
 	due       bourse.Credits  // what it takes of its user's money
+	fixed     bool            // its site will move it no more
 
 	penalty bourse.Credits
 }

@@ -175,7 +175,7 @@ func (c *checker) step(s *sim.Step) error {
 			return err
 		}
 	}
-	if err := c.talk.after(s, m); err != nil {
+	if err := cmp.Or(c.talk.after(s, m), c.acknowledges(s, m)); err != nil {
 		return err
 	}
 	if err := c.lives.step(s, m); err != nil {

@@ -23,6 +23,12 @@
 // so low that they are reached, there are many moves, and a day and a half passes at the
 // end, after which all agents must have forgotten everything (strained.go).
 //
+// In one of sixteen users and tenants have terms, which operators change in the middle of
+// everything; budgets are for periods, and there are deposits (terms.go). A mirror of its own judges
+// what is bought, paid in and acknowledged (terms_mirror.go). In another one of sixteen all
+// sites are silent to one broker at a time, for a quarter of an hour, and more people than may
+// wait insist that a job be given up (silence.go).
+//
 // The checks trust no agent's own word. They see the facts that became durable, the
 // messages that were sent, and the accounts. What an agent forgets because of an old disk
 // is exempt; at rest only if an amnesia has named it, or it had ended before any agent

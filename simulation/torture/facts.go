@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	if strings.HasPrefix(string(s.ID), "site:") {
 		c.answered(f)
 	}
-	if err := c.offer(s, m, f); err != nil {
+	if err := cmp.Or(c.offer(s, m, f), c.paysIn(s, m, f)); err != nil {
 		return err
 	}
 	if err := m.apply(f); err != nil && !c.excused(f) {
@@ -41,6 +42,7 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		for _, r := range f.Replaces {
 			c.replaced[r.Tx] = true
 		}
+		return c.permits(m, f)
 	case bourse.LegMoved:
 		if err := tooEarly(s.At, &f); err != nil {
 			return err

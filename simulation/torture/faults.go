@@ -24,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, LyingSite, SlowDisk, MemberReplaced), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, LyingSite, SlowDisk, MemberReplaced, OperatorGrant, AllSilent, Insistence), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -56,7 +56,7 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) || ofReplicas(k) || ofDisks(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery || k == LyingSite {
+		if ofManager(k) || ofReplicas(k) || ofDisks(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery || k == LyingSite || ofFewWorlds(k) {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -72,6 +72,12 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 	}
 	if narrow(seed) {
 		others = append(others, narrowFaults(seed)...)
+	}
+	if termed(seed) {
+		others = append(others, termsFaults(seed)...)
+	}
+	if silent(seed) {
+		others = append(others, silenceFaults(seed)...)
 	}
 	if lying(seed) {
 		others = append(others, lyingFaults(seed)...)
@@ -204,6 +210,12 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 		w.lose(f)
 	case OperatorWish:
 		w.wish(f)
+	case AllSilent:
+		w.silence(f)
+	case Insistence:
+		w.insist(f)
+	case OperatorGrant:
+		w.grant(f)
 	case Discovery:
 		w.hearsay(f)
 	case UserCancel:

@@ -53,7 +53,9 @@ type mirror struct {
 	promised promised
 	paid     payments
 	offers   map[offerOf]*offerMirror
-	asked    map[string]int        // offers for each job
+	asked    map[string]int // offers for each job
+	allowed  allowed
+	cycle    uint64                // of a broker, the last that is closed
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
 }
 
@@ -137,6 +139,7 @@ func (m *mirror) reset() {
 	m.jobs, m.promised, m.paid = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}, newPayments()
 	m.fenced, m.over, m.life, m.barred, m.member = false, 0, 0, false, map[string]bool{}
 	m.offers, m.asked = map[offerOf]*offerMirror{}, map[string]int{}
+	m.allowed, m.cycle = newAllowed(), 0
 	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
 }
 
@@ -160,6 +163,7 @@ func (m *mirror) apply(f agents.Fact) error {
 	m.wished(f)
 	m.pays(f)
 	m.offered(f)
+	m.allowed.allows(f)
 	return cmp.Or(m.ofSite(f), m.ofLife(f), m.ofTx(f), m.ofLeg(f))
 }
 
@@ -212,6 +216,8 @@ func (m *mirror) ofLife(f agents.Fact) error {
 		for _, leg := range f.Legs {
 			m.named[leg] = true
 		}
+	case bourse.CycleClosed:
+		m.cycle = f.Cycle
 	case bourse.UserBarred:
 		m.barred = true
 	case bourse.SiteJoined:

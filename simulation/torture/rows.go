@@ -19,10 +19,11 @@ type rows struct {
 	lists  map[int]map[agents.ID]bool // who has listed its legs to this life of a broker; none: it is the first
 	heard  map[heardFrom]agents.Stamp // the latest of a site that a broker has seen
 	forced map[string]bool            // maintenance by name
+	called map[limitKey]bourse.Time   // when a broker last called other sites for a leg
 }
 
 func newRows() *rows {
-	return &rows{map[string]int{}, map[limitKey]bool{}, map[heardFrom]uint64{}, map[int]map[agents.ID]bool{}, map[heardFrom]agents.Stamp{}, map[string]bool{}}
+	return &rows{map[string]int{}, map[limitKey]bool{}, map[heardFrom]uint64{}, map[int]map[agents.ID]bool{}, map[heardFrom]agents.Stamp{}, map[string]bool{}, map[limitKey]bourse.Time{}}
 }
 
 // taking is a step that takes rows.

@@ -40,6 +40,7 @@ func (x *taking) broker() {
 			x.news(f)
 		}
 	}
+	x.takeIf(x.hearsNobody(), "B109")
 	x.brokerSends()
 	x.brokerHears()
 }
@@ -210,6 +211,7 @@ func (x *taking) brokerSends() {
 			x.takeIf(offers, "B60")
 			x.takeIf(joins, "B130")
 			x.takeIf(x.alarm, "B112")
+			x.takeIf(x.step.Message.Kind() == "CycleDue" && m.Cycle > 0 && m.Cycle == x.m.cycle, "B113")
 		case agents.QuoteRequest:
 			x.takeIf(m.Together, "B114")
 			x.takeIf(x.alarm, "B112")
@@ -218,8 +220,12 @@ func (x *taking) brokerSends() {
 			x.takeIf(!x.answers() && !x.refusesOffer(), "B77")
 		case agents.JobReply:
 			_, modify := x.step.Message.(agents.JobModify)
+			_, cancel := x.step.Message.(agents.JobCancel)
+			x.takeIf(cancel && m.Reason.Code == bourse.QueueFull, "B117")
 			x.takeIf(modify && m.Reason.Code == bourse.BadState, "B116")
 			x.takeIf(modify && m.Reason.Code == bourse.NoOffer, "B115")
+		case agents.OperatorReply:
+			x.takeIf(m.To == (agents.GrantTerms{}).Kind() || m.To == (agents.ReadTerms{}).Kind(), "B141")
 		case agents.SubmitReply:
 			x.takeIf(m.Reason.Code == bourse.QueueFull, "B125")
 		}

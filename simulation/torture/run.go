@@ -95,6 +95,7 @@ func (c *checker) run(opt Options) error {
 	c.w.Heal()
 	c.w.healManagers()
 	c.w.healDiscovery()
+	c.w.healTerms()
 	if losesSite(c.w.faults) {
 		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
 	}

@@ -61,12 +61,12 @@ func TestFaults_Scenarios(t *testing.T) {
 }
 
 // Every kind of fault has a scenario named after it, here or beside the world; those of
-// resource managers and of replicas, what is aimed at a moment, and what operators wish have
-// tests of their own.
+// resource managers and of replicas, what is aimed at a moment, what operators wish, and what few worlds
+// have, have tests of their own.
 func TestFaults_EveryKindHasAScenario(t *testing.T) {
 	t.Parallel()
 	for _, k := range Kinds() {
-		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery {
+		if ofManager(k) || ofReplicas(k) || k == CrashAimed || k == LegAimed || k == OperatorWish || k == Discovery || ofFewWorlds(k) {
 			continue
 		}
 		here := slices.ContainsFunc([]string{"testdata", "../../agents/sim/testdata"}, func(dir string) bool {

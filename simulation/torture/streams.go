@@ -31,4 +31,7 @@ const (
 	streamWishes        = 23
 	streamOffers        = 24
 	streamDisks         = 30
+	streamTerms         = 40
+	streamTermsFaults   = 41
+	streamSilence       = 42
 )

@@ -140,6 +140,12 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if asking(seed) {
 		w.drawOffers()
 	}
+	if termed(seed) {
+		w.drawTerms()
+	}
+	if silent(seed) {
+		w.drawSilence()
+	}
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
 	}
@@ -162,6 +168,12 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	}
 	w.After(w.hang)
 	w.Add(sim.Host{ID: siteOperatorID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
+	if termed(seed) {
+		w.Add(sim.Host{ID: grantorID, New: func() agents.Agent { return &grantor{} }, Sturdy: true})
+	}
+	if silent(seed) {
+		w.addInsistent()
+	}
 	w.addDiscovery()
 	if losesSite(w.faults) {
 		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})

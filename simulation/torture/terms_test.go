@@ -1,0 +1,123 @@
+package torture
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// In a world with terms users are bounded, operators change that and pay in, and periods of the
+// budget begin.
+func TestTerms_BoundWhatUsersHave(t *testing.T) {
+	t.Parallel()
+	rows, granted := map[string]int{}, 0
+	for _, seed := range []uint64{6, 38} { // the brokers of the second are held by replicas
+		r := Run(seed, Options{})
+		if r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+		for row, n := range r.Rows {
+			rows[row] += n
+		}
+		granted += r.Struck[OperatorGrant]
+	}
+	for row, least := range map[string]int{"B140": 10, "B141": 20} {
+		if rows[row] < least {
+			t.Errorf("row %s is taken %d times, want %d", row, rows[row], least)
+		}
+	}
+	if granted != 72 {
+		t.Errorf("operators want something %d times, want 72", granted)
+	}
+}
+
+// What a broker may record of money that is paid in, and of what it buys for whom.
+func TestAllowed_WhatABrokerMayRecord(t *testing.T) {
+	t.Parallel()
+	c := newChecker(newWorld(6, []sim.Fault{}, sim.Options{}))
+	config := &c.w.brokers[0].config
+	config.Budget, config.BudgetPeriod, config.BudgetUntil = 10*bourse.Credit, bourse.Hour, 0
+	opened := func(period int64, credits bourse.Credits) dated {
+		return dated{start.Add(bourse.Duration(period) * bourse.Hour), bourse.BudgetOpened{Period: period, Credits: credits, Until: start.Add(bourse.Duration(period+1) * bourse.Hour)}}
+	}
+	early := opened(1, 10*bourse.Credit)
+	early.at--
+	paid := dated{start, bourse.Deposited{Key: "d1", Credits: bourse.Credit}}
+	begun := func(seq uint64, job string, nodes int, from bourse.Time, limit bourse.Credits) dated {
+		return dated{start, bourse.TxBegun{Tx: bourse.TxID{Broker: "vo1", Seq: seq}, Job: job, Sites: []string{"ash"}, Limits: []bourse.Credits{limit},
+			Legs: []bourse.Leg{{Group: "g1", Nodes: nodes, Start: from, End: from.Add(bourse.Hour)}}}}
+	}
+	submitted := func(user string) dated {
+		return dated{start, bourse.JobSubmitted{Job: bourse.Job{Name: user, User: user}}}
+	}
+	terms := func(h bourse.Holder, drop ...string) dated {
+		return dated{start, bourse.TermsGranted{Holder: h, Drop: drop}}
+	}
+	nodes := func(n int64) bourse.Grants { return bourse.Grants{bourse.TermMaxNodes: n} }
+	file := dated{start, bourse.TermsRead{Holders: []bourse.Holder{{Tenant: lab, Terms: bourse.Grants{bourse.TermCredits: 10}}, {User: bourse.Everyone, In: lab, Terms: nodes(5)}, {User: "ben", In: bourse.Nobody}}}}
+	aborted := dated{start, bourse.TxDecided{Tx: bourse.TxID{Broker: "vo1", Seq: 1}, Job: "ana"}}
+	for name, x := range map[string]struct {
+		facts []dated
+		words string
+	}{
+		"periods":                {[]dated{opened(0, 10*bourse.Credit), paid, opened(1, 10*bourse.Credit)}, ""},
+		"periods while down":     {[]dated{opened(0, 10*bourse.Credit), opened(3, 30*bourse.Credit)}, ""},
+		"a period twice":         {[]dated{opened(0, 10*bourse.Credit), opened(1, 20*bourse.Credit)}, "I8"},
+		"a period too early":     {[]dated{opened(0, 10*bourse.Credit), early}, "and 0 is due"},
+		"a deposit twice":        {[]dated{paid, paid}, "I6"},
+		"as many as there may":   {[]dated{file, submitted("ana"), begun(1, "ana", 5, start, 1)}, ""},
+		"more nodes":             {[]dated{file, submitted("ana"), begun(1, "ana", 6, start, 1)}, "may have 5 nodes at once"},
+		"more at once":           {[]dated{file, submitted("ana"), begun(1, "ana", 3, start, 1), begun(2, "ana", 3, start.Add(bourse.Minute), 1)}, "has 6 at"},
+		"one after the other":    {[]dated{file, submitted("ana"), begun(1, "ana", 3, start, 1), begun(2, "ana", 3, start.Add(bourse.Hour), 1)}, ""},
+		"after one was aborted":  {[]dated{file, submitted("ana"), begun(1, "ana", 3, start, 1), aborted, begun(2, "ana", 3, start, 1)}, ""},
+		"a grant counts more":    {[]dated{file, terms(bourse.Holder{User: "ana", Terms: nodes(2)}), submitted("ana"), begun(1, "ana", 3, start, 1)}, "may have 2 nodes"},
+		"a grant that was taken": {[]dated{file, terms(bourse.Holder{User: "ana", Terms: nodes(2)}), terms(bourse.Holder{User: "ana"}, bourse.TermMaxNodes), submitted("ana"), begun(1, "ana", 3, start, 1)}, ""},
+		"a tenant's money":       {[]dated{file, submitted("ana"), submitted("eva"), begun(1, "ana", 1, start, 6), begun(2, "eva", 1, start, 5)}, "tenant lab"},
+		"nobody's":               {[]dated{file, submitted("ana"), submitted("ben"), begun(1, "ana", 1, start, 6), begun(2, "ben", 1, start, 5)}, ""},
+	} {
+		m := newMirror("broker:vo1")
+		var err error
+		for _, f := range x.facts {
+			s := &sim.Step{Now: f.at}
+			if e := c.paysIn(s, m, f.fact); err == nil {
+				err = e
+			}
+			_ = m.apply(f.fact)
+			if b, ok := f.fact.(bourse.TxBegun); ok && err == nil {
+				err = c.permits(m, b)
+			}
+		}
+		holds(t, name, err, x.words)
+	}
+}
+
+// What an operator is told to be done is on record.
+func TestAllowed_WhatIsAcknowledgedIsOnRecord(t *testing.T) {
+	t.Parallel()
+	c := newChecker(newWorld(6, []sim.Fault{}, sim.Options{}))
+	two, three := bourse.Grants{bourse.TermShare: 2}, bourse.Grants{bourse.TermShare: 3}
+	ana := bourse.Holder{User: "ana", In: lab, Terms: two}
+	for name, x := range map[string]struct {
+		message agents.Message
+		fact    agents.Fact
+		words   string
+	}{
+		"a deposit":         {agents.Deposit{Key: "d", Credits: 5}, bourse.Deposited{Key: "d", Credits: 5}, ""},
+		"none":              {agents.Deposit{Key: "d", Credits: 5}, bourse.Deposited{Key: "e", Credits: 5}, "I11"},
+		"a file":            {agents.ReadTerms{Holders: []bourse.Holder{ana}}, bourse.TermsRead{Holders: []bourse.Holder{ana}}, ""},
+		"another":           {agents.ReadTerms{Holders: []bourse.Holder{ana}}, bourse.TermsRead{Holders: []bourse.Holder{{User: "ana", In: lab, Terms: three}}}, "I11"},
+		"a grant":           {agents.GrantTerms{Holder: ana}, bourse.TermsGranted{Holder: ana}, ""},
+		"a part of it":      {agents.GrantTerms{Holder: ana}, bourse.TermsGranted{Holder: bourse.Holder{User: "ana", Terms: two}}, "I11"},
+		"another's":         {agents.GrantTerms{Holder: ana}, bourse.TermsGranted{Holder: bourse.Holder{User: "eva", In: lab, Terms: two}}, "I11"},
+		"what is dropped":   {agents.GrantTerms{Holder: bourse.Holder{User: "ana"}, Drop: []string{inTenant}}, bourse.TermsGranted{Holder: bourse.Holder{User: "ana", Terms: two}}, ""},
+		"what stays on":     {agents.GrantTerms{Holder: bourse.Holder{User: "ana"}, Drop: []string{bourse.TermShare}}, bourse.TermsGranted{Holder: ana}, "I11"},
+		"nothing to be had": {agents.GrantTerms{Holder: bourse.Holder{User: "ana"}, Drop: []string{bourse.TermShare}}, bourse.TermsGranted{Holder: bourse.Holder{User: "eva"}}, ""},
+	} {
+		m := newMirror("broker:vo1")
+		_ = m.apply(x.fact)
+		s := &sim.Step{Message: x.message, Sends: []agents.Send{{Message: agents.OperatorReply{To: x.message.Kind()}}}}
+		holds(t, name, c.acknowledges(s, m), x.words)
+	}
+}
