@@ -118,6 +118,7 @@ func (b *behind) over(m *mirror, id bourse.LegID) bourse.Time {
 		return b.c.moved[id]
 	}
 	if t := b.c.txs[id.Tx]; b.c.exempt[id] && t != nil && t.begun.Legs[id.Leg].End > now {
+		delete(b.since, unknown) // what comes now counts from its end
 		return 0
 	}
 	if b.since[unknown] == 0 {

@@ -147,6 +147,13 @@ func (c *checker) money(before bourse.Time) error {
 			clean[[2]string{c.w.brokers[i].config.Name, c.w.sites[j].config.Name}] = true
 		}
 	}
+	for id := range c.lives.lied {
+		for j := range c.w.sites { // a site was paid for what it has never sold
+			if site := c.w.sites[j].config.Name; c.txs[id] == nil && c.liars[siteID(site)] {
+				clean[[2]string{id.Broker, site}] = false
+			}
+		}
+	}
 	for _, id := range c.order {
 		t := c.txs[id]
 		for i, site := range t.begun.Sites {
