@@ -90,6 +90,9 @@ func BenchmarkMemory(b *testing.B) {
 func BenchmarkRestart(b *testing.B) {
 	for _, sites := range []int{2, 200} {
 		b.Run(fmt.Sprintf("sites=%d", sites), func(b *testing.B) {
+			if testing.Short() && sites > 2 {
+				b.Skip("takes some five seconds")
+			}
 			for b.Loop() {
 				b.StopTimer()
 				x := reserved(sites, 100_000)

@@ -109,6 +109,9 @@ func BenchmarkStreamReplay_2000000Jobs_10000Nodes_EASY(b *testing.B) {
 	const size, nodes = 2_000_000, 10_000
 	for _, load := range []int{800, 995} {
 		b.Run(fmt.Sprintf("load=%d", load), func(b *testing.B) {
+			if testing.Short() && load > 900 {
+				b.Skip("takes some ten seconds")
+			}
 			const work = 36_909 // node-seconds of a job
 			span := bourse.Duration(int64(size) * work * 1000 / nodes * 1000 / int64(load))
 			for b.Loop() {

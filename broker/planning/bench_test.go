@@ -58,8 +58,13 @@ func atBase(d *Draft) *Quotes {
 }
 
 // A whole plan: search, quotes and choice of a batch, up to 10 alternatives a job.
-func BenchmarkPlan_1000Jobs100Sites(b *testing.B)  { benchPlan(b, 1000) }
-func BenchmarkPlan_10000Jobs100Sites(b *testing.B) { benchPlan(b, 10_000) }
+func BenchmarkPlan_1000Jobs100Sites(b *testing.B) { benchPlan(b, 1000) }
+func BenchmarkPlan_10000Jobs100Sites(b *testing.B) {
+	if testing.Short() {
+		b.Skip("takes some five seconds")
+	}
+	benchPlan(b, 10_000)
+}
 
 func benchPlan(b *testing.B, jobs int) {
 	in := batchInput(jobs)

@@ -149,6 +149,9 @@ func BenchmarkExplain_LongJournal(b *testing.B) {
 func BenchmarkExplain_LargeCycle(b *testing.B) {
 	for _, size := range []struct{ sites, steps, jobs int }{{5, 50, 1}, {20, 100, 20}, {100, 100, 50}} {
 		b.Run(fmt.Sprintf("sites=%d/steps=%d/jobs=%d", size.sites, size.steps, size.jobs), func(b *testing.B) {
+			if testing.Short() && size.sites > 20 {
+				b.Skip("takes some ten seconds")
+			}
 			g := newGrid(b)
 			g.cfg.Explain, g.cfg.MaxAlternatives, g.cfg.Horizon = 1<<30, 20, 7*bourse.Day
 			rng := rand.New(rand.NewPCG(1, 2))

@@ -129,6 +129,9 @@ func BenchmarkCycle_Paper(b *testing.B) {
 
 // The paper's whole experiment, drawing included, on all cores.
 func BenchmarkCycles_Paper25000(b *testing.B) {
+	if testing.Short() {
+		b.Skip("takes some ten seconds")
+	}
 	for b.Loop() {
 		var workers sync.WaitGroup
 		n := runtime.GOMAXPROCS(0)
