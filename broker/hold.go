@@ -182,18 +182,14 @@ func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agent
 	co.commit(now, t, out)
 }
 
-// ended reports whether a refusal as FENCED says that this life is over: it is of a step of a
-// transaction of this life, or names a later one. A leg of another life whose nonce its site does
-// not know, because it never sold that leg, says nothing of this one.
-func (co *coordinator) ended(m agents.Refused) bool {
-	tx, life := m.Leg.Tx, co.lives.current()
-	return tx.Incarnation == life.Incarnation && tx.Nonce == life.Nonce || m.Latest > life.Incarnation
-}
-
 // refused ends a try after a site has refused a step. Rows B6, B12, B22, B44.
 func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
-		if m.DecidedBy == co.lives.current().Incarnation && co.ended(m) {
+		// Of a leg of another life its site may say so because it never sold that leg: that counts
+		// only if it names a life later than this.
+		tx, life := m.Leg.Tx, co.lives.current()
+		own := tx.Incarnation == life.Incarnation && tx.Nonce == life.Nonce
+		if m.DecidedBy == life.Incarnation && (own || m.Latest > life.Incarnation) {
 			co.fence(from, m.Reason, m.Latest, out)
 		}
 		return

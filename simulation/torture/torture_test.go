@@ -26,7 +26,11 @@ func TestTorture_EveryInvariantHolds(t *testing.T) {
 		t.Errorf("%d transactions and %d faults in 100 seeds; want 100 and 20 a seed", sum.Transactions, sum.Injected())
 	}
 	for k, n := range sum.Faults {
-		if n < 20 {
+		least := 20
+		if k == string(AllSilent) { // one for each broker, in one world of 16
+			least = 15
+		}
+		if n < least {
 			t.Errorf("%s struck %d times in 100 seeds", k, n)
 		}
 	}
