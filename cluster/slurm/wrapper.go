@@ -59,9 +59,11 @@ unset TZ LC_ALL SLURM_TIME_FORMAT
 		}
 		line("set -- %s", strings.Join(args, " "))
 	}
-	line("trap : TERM\n\"$@\" </dev/null%s &", to)
-	b.WriteString(`work=$!
-while wait "$work"; status=$?; kill -0 "$work" 2>/dev/null; do :; done
+	// A signal ends wait before the work has ended, and the work may be gone by then. So it is waited for
+	// until no signal has come between; 127 says that its status was had before.
+	line("trap told=1 TERM\n\"$@\" </dev/null%s &", to)
+	b.WriteString(`work=$! status=
+while told=; wait "$work"; s=$?; [ "$s" = 127 ] && [ -n "$status" ] || status=$s; [ -n "$told" ]; do :; done
 finish "$status"
 `)
 	return b.String()
