@@ -222,7 +222,7 @@ func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
 	t.Helper()
 	w.placed(t, 1, what(2, start, 10*bourse.Minute))
 	w.confirm(1)
-	w.run(start.Add(bourse.Minute))
+	w.run(start.Add(5 * bourse.Second))
 	w.is(t, 1, bourse.LockRunning)
 	w.release(1)
 	w.begin()
@@ -232,7 +232,7 @@ func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
 			held = true
 			w.confirm(1)
 		}
-		w.wait(30 * bourse.Second)
+		w.wait(10 * bourse.Second)
 	}
 	return held, w.count(1, agents.Run)
 }
