@@ -12,12 +12,20 @@ import (
 // something else each time.
 func TestMaintenance_ThatHasBegun(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *world) {
-		w.wait(10 * bourse.Minute)
-		w.fault = func(agents.Command) fault { return fault{slow: 6 * bourse.Second} }
-		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, w.now.Add(-5*bourse.Minute), bourse.Hour), Force: true, Again: true})
-		if h.Refusal.Refused() || len(h.Nodes) != 2 || w.count(1, agents.Reserve) > 1 {
-			t.Errorf("%+v after %d commands", h, w.count(1, agents.Reserve))
-		}
-	})
+	for _, force := range []bool{false, true} {
+		both(t, func(t *testing.T, w *world) {
+			w.wait(10 * bourse.Minute)
+			w.fault = func(agents.Command) fault { return fault{slow: 6 * bourse.Second} }
+			m := agents.ClusterHold{Leg: bourse.LegID{Tx: bourse.TxID{Seq: 1}}, What: what(2, w.now.Add(-5*bourse.Minute), bourse.Hour), Force: force, Again: true}
+			h, tries := w.ask(m), 0
+			for _, c := range w.given {
+				if c.Verb == agents.Reserve {
+					tries++
+				}
+			}
+			if h.Refusal.Refused() || len(h.Nodes) != 2 || tries > 1 {
+				t.Errorf("forced %t: %+v after %d tries", force, h, tries)
+			}
+		})
+	}
 }

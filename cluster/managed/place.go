@@ -102,7 +102,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 		}
 		// Work begins within StartWithin of its window's begin, or not at all. After that, what is
 		// not known here to have begun may have, and the manager may have forgotten it.
-		if l := b.cfg.Limits.StartWithin; !m.Force && now >= what.Start.Add(l) {
+		if l := b.cfg.Limits.StartWithin; !maintains(m.Leg) && now >= what.Start.Add(l) {
 			return bourse.Because(bourse.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.Words(), what.Start)
 		}
 		what.Start = now
