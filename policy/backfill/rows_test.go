@@ -151,16 +151,23 @@ func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
 	}
 }
 
-// Job 2 is guaranteed to start at 10 and takes 10: in a window from 0 it would be over just
-// as its guarantee starts, and is the candidate. For a window from 1 ms on nobody is.
-func TestCandidate_MayEndJustAsItsGuaranteeStarts(t *testing.T) {
-	t.Parallel()
+// oneRunsOneWaits is a machine of 4 nodes with job 1 on all of them until 10, and job 2 guaranteed to
+// start then; both are sorted by their nodes.
+func oneRunsOneWaits() *Group {
 	g := New(4, Conservative, 0)
 	g.Arrive(job(1, 4, 10))
 	g.Arrive(job(2, 4, 10))
 	g.Pass()
+	g.time.sort(4)
+	return g
+}
+
+// Job 2 is guaranteed to start at 10 and takes 10: in a window from 0 it would be over just
+// as its guarantee starts, and is the candidate. For a window from 1 ms on nobody is.
+func TestCandidate_MayEndJustAsItsGuaranteeStarts(t *testing.T) {
+	t.Parallel()
+	g := oneRunsOneWaits()
 	x := &g.time
-	x.sort(4)
 	i := int32(len(x.places) - 1)
 	p := &x.places[i]
 	w := window{from: x.list[p.start].at.Add(-p.estimate), low: 0, high: 4}
@@ -179,12 +186,8 @@ func TestCandidate_MayEndJustAsItsGuaranteeStarts(t *testing.T) {
 // Who comes behind all that are sorted is sorted too; who is placed anew is not there twice.
 func TestFile_WhoIsPlacedAnewIsNotThereTwice(t *testing.T) {
 	t.Parallel()
-	g := New(4, Conservative, 0)
-	g.Arrive(job(1, 4, 10))
-	g.Arrive(job(2, 4, 10))
-	g.Pass()
+	g := oneRunsOneWaits()
 	x := &g.time
-	x.sort(4)
 	g.Arrive(job(3, 4, 10))
 	g.Pass()
 	if x.sorted != 3 {
