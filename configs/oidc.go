@@ -17,7 +17,7 @@ func (o *OIDC) keys(p *Process) keys {
 	return keys{
 		text("issuer", &o.Issuer, "", "address of the OpenID issuer, as in its tokens: https, or http on this machine").must(`"https://login.example.org/realms/vo1"`),
 		text("audience", &o.Audience, "", "audience that tokens must have").must(`"bourse-vo1"`),
-		text("user_claim", &o.UserClaim, "sub", "claim with the user's name; users must not be able to change it"),
+		text("user_claim", &o.UserClaim, "sub", "claim with the user's name; users must not be able to change it. \"email\": only addresses that the issuer says were verified"),
 		text("groups_claim", &o.GroupsClaim, "groups", "claim with the list of the user's groups"),
 		text("user_group", &o.UserGroup, "", "only members of this group may use the API").byDefault("everyone with a token may"),
 		text("operator_group", &o.OperatorGroup, "", "members of this group are operators").byDefault("tokens make no operators"),

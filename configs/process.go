@@ -133,7 +133,7 @@ type BrokerProcess struct {
 type Notify struct {
 	URL    string // receives every event of every job, besides the addresses of batches; "": none
 	Secret string // file with the secret that signs deliveries; "": they are not signed
-	Local  bool   // allow http and private addresses
+	Local  bool   // allow http, and addresses that are not public
 }
 
 // ReadSiteProcess reads the file of a site's process. An error that does not come from the
@@ -229,7 +229,7 @@ func (n *Notify) keys() keys {
 	return keys{
 		text("url", &n.URL, "", "address that receives every event of every job; https, or http with `local = true`"),
 		file("secret", &n.Secret, "", "file with the secret that signs deliveries").byDefault("deliveries are not signed"),
-		boolean("local", &n.Local, false, "allow http and private addresses"),
+		boolean("local", &n.Local, false, "allow http, and addresses that are not public"),
 		rule(func(t *table) {
 			if scheme, _, _ := strings.Cut(n.URL, "://"); n.URL != "" && scheme != "https" && (scheme != "http" || !n.Local) {
 				t.wrong("url", "%q: must be an https address, or http with local = true", n.URL)

@@ -76,10 +76,11 @@ the ID while only one job of the caller's has it.
 ## Webhooks
 
 The ` + "`notify`" + ` address of a batch, and one of the broker's own configuration, is sent every turn of a job as it is recorded: a POST of a
-[Turn](#turn). Deliveries to one address come in order. What is not answered by 2xx within 10 s is sent again after 1 s, 2 s and so on, 8 times in
+[Turn](#turn). Deliveries about one user's jobs to one address come in order. What is not answered by 2xx within 10 s is sent again after 1 s, 2 s and so on, 8 times in
 all; at least once while the process lives, not beyond its end, so whoever must know asks for the state. ` + "`Bourse-Delivery`" + ` names a delivery:
 the second try has the name of the first. ` + "`Bourse-Signature: t=UNIX,v1=HEX`" + ` is the HMAC-SHA256 of ` + "`UNIX.BODY`" + ` under the configured secret.
-The address is kept in the broker's journal, with the job. Only https is called, and no address of the broker's machine or of private networks, unless the broker's operator allows them.
+The address is kept in the broker's journal, with the job. Only https is called, and no address of the broker's machine, of private networks, or of another
+special-purpose range (IANA's registries; NAT64 and 6to4 among them), unless the broker's operator allows them.
 While the broker's list of revoked members has a user by name (` + "`user/NAME`" + `), webhooks of that user's jobs are not told; a certificate that
 is revoked by its number, or has expired, changes nothing for them, because the user may have another.
 
@@ -105,7 +106,7 @@ is revoked by its number, or has expired, changes nothing for them, because the 
 | an event stream whose caller's certificate has expired or is revoked | asked every second, and before an event is sent on an older answer | the stream ends with the event ` + "`denied`" + `, which says why |
 | facts that wait to be told | 8,192 | they are not told to streams and webhooks, counted (` + "`bourse_api_facts_untold_total`" + `) |
 | turns that wait for a webhook | 256 | dropped, counted (` + "`bourse_webhook_deliveries_total`" + `) |
-| webhook addresses at once | 64 | turns for others are dropped, counted |
+| webhook addresses at once | 64, for the jobs of one user 8 | turns for others are dropped, counted |
 `
 
 // operations writes the operations of a document in order of path and method.

@@ -128,6 +128,9 @@ func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 	if name == "" {
 		return Caller{}, unknown("the token is refused: it has no name in %q", x.opt.UserClaim)
 	}
+	if x.opt.UserClaim == "email" && !affirmed(claims["email_verified"]) {
+		return Caller{}, unknown("the token is refused: its issuer does not say that the address %q was verified (email_verified), so anyone could have named it; let the issuer verify addresses, or name users by another claim, such as sub", name)
+	}
 	who := Caller{Role: User, Name: x.opt.Prefix + name}
 	if err := bourse.CheckName(who.Name); err != nil {
 		return Caller{}, unknown("the token is refused: %v", err)
@@ -144,6 +147,9 @@ func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 	}
 	return who, nil
 }
+
+// affirmed reports whether a claim says yes. Some issuers write it as a text.
+func affirmed(claim any) bool { return claim == true || claim == "true" }
 
 // textsOf returns the texts of a claim, which is a text or a list of texts.
 func textsOf(claim any) map[string]bool {

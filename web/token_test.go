@@ -141,6 +141,32 @@ func TestTokens_OnlyTheIssuersForThisBrokerInTime(t *testing.T) {
 	}
 }
 
+// An address of mail names a user only if the issuer says that it was verified: otherwise
+// anyone could have named it. Other claims need no such word.
+func TestTokens_AnAddressOfMailMustBeVerified(t *testing.T) {
+	t.Parallel()
+	f, now := newIssuer(t), time.Unix(1_800_000_000, 0)
+	for _, c := range []struct {
+		verified any // nil: the token does not say
+		good     bool
+	}{{true, true}, {"true", true}, {false, false}, {"false", false}, {nil, false}, {1, false}, {[]bool{true}, false}} {
+		x := newTestTokens(t, f, &now)
+		token := f.token(now, func(m map[string]any) {
+			if m["email"] = "boss@corp.example"; c.verified != nil {
+				m["email_verified"] = c.verified
+			}
+		})
+		if who, err := x.caller(context.Background(), token); err != nil || who.Name != "oidc:ana" {
+			t.Errorf("verified %v, named by sub: %v, %v", c.verified, who, err)
+		}
+		x.opt.UserClaim = "email"
+		who, err := x.caller(context.Background(), token)
+		if c.good != (err == nil) || c.good && who.Name != "oidc:boss@corp.example" || !c.good && !strings.Contains(err.Error(), "email_verified") {
+			t.Errorf("verified %v: %v, %v", c.verified, who, err)
+		}
+	}
+}
+
 // An unknown caller gets 401, which asks for another token, and learns nothing else. A
 // known caller who is shut out (also a user who is an operator, or one in none of the
 // admitted groups) gets 403.

@@ -45,6 +45,7 @@ type Notify struct {
 const (
 	hookQueue   = 256 // turns waiting for one address; more are dropped and counted
 	hookMost    = 64  // addresses at once, including the operator's; turns for more are dropped and counted
+	hookShare   = 8   // of these, for the jobs of one user
 	hookTimeout = 10 * time.Second
 	hookIdle    = time.Minute // after this, an address without turns is dropped
 )
@@ -57,9 +58,9 @@ const (
 	DeliveryHeader  = "Bourse-Delivery"
 )
 
-// webhooks delivers turns: in order for each address, at least once while the process runs,
-// and independently of other addresses. Turns that are waiting when the process ends are not
-// delivered.
+// webhooks delivers turns: in order for each user and address, at least once while the
+// process runs, and independently of other users and addresses. Turns that are waiting when the
+// process ends are not delivered.
 type webhooks struct {
 	opt    Notify
 	log    zerolog.Logger
@@ -71,12 +72,16 @@ type webhooks struct {
 	wg   sync.WaitGroup
 
 	mu    sync.Mutex
-	hooks map[string]*hook
+	hooks map[target]*hook
 }
 
-// hook is one address.
+// target is an address, and whose jobs it is told of: a user who names another's address has
+// a queue of their own. user "" is the operator's address, which is told of all.
+type target struct{ user, url string }
+
+// hook delivers to one target.
 type hook struct {
-	url   string
+	target
 	queue chan delivery
 }
 
@@ -92,7 +97,7 @@ func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
 	if opt.Tries <= 0 {
 		opt.Tries = 8
 	}
-	h := &webhooks{opt: opt, log: log, hooks: map[string]*hook{}, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+	h := &webhooks{opt: opt, log: log, hooks: map[target]*hook{}, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bourse_webhook_deliveries_total", Help: "Events for webhooks: delivered, given up after the last try, or dropped because too many were waiting."},
 		[]string{"outcome"})}
 	for _, outcome := range []string{"delivered", "given-up", "dropped"} {
@@ -124,7 +129,7 @@ func (h *webhooks) allowed(address string) error {
 }
 
 // errPrivate refuses to call a machine that only the broker can reach.
-var errPrivate = errors.New("the address is on this machine or a private network, which the broker's operator has not allowed")
+var errPrivate = errors.New("the address is no public one, and the broker's operator has not allowed others")
 
 // reachable checks the address that a name has resolved to, before a connection is
 // opened.
@@ -133,16 +138,14 @@ func (h *webhooks) reachable(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return err
 	}
-	ip := at.Addr().Unmap()
-	if !h.opt.Local && (!ip.IsGlobalUnicast() || ip.IsPrivate() || carrierGrade.Contains(ip)) {
-		return errPrivate
+	if what := special(at.Addr()); what != "" && !h.opt.Local {
+		return fmt.Errorf("%w: %s (%s)", errPrivate, at.Addr(), what)
 	}
 	return nil
 }
 
-var carrierGrade = netip.MustParsePrefix("100.64.0.0/10")
-
-// tell queues a turn for an address, "" for none, and for the operator's.
+// tell queues a turn for the address that the job's user has named, "" for none, and for the
+// operator's.
 func (h *webhooks) tell(address string, t *Turn) {
 	if address == "" && h.opt.URL == "" {
 		return
@@ -153,28 +156,27 @@ func (h *webhooks) tell(address string, t *Turn) {
 	}
 	d := delivery{rand.Text(), body}
 	if address != "" {
-		h.queue(address, d)
+		h.queue(target{t.Job.User, address}, d)
 	}
 	if h.opt.URL != "" && h.opt.URL != address {
-		h.queue(h.opt.URL, d)
+		h.queue(h.operators(), d)
 	}
 }
 
-func (h *webhooks) queue(address string, d delivery) {
+// operators is the operator's own address.
+func (h *webhooks) operators() target { return target{url: h.opt.URL} }
+
+func (h *webhooks) queue(to target, d delivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := h.hooks[address]
+	x := h.hooks[to]
 	if x == nil {
-		most := hookMost
-		if h.opt.URL != "" && h.hooks[h.opt.URL] == nil {
-			most-- // always leave room for the operator's address
-		}
-		if len(h.hooks) >= most && address != h.opt.URL || h.base.Err() != nil {
+		if h.base.Err() != nil || to != h.operators() && !h.room(to.user) {
 			h.sent.WithLabelValues("dropped").Inc()
 			return
 		}
-		x = &hook{address, make(chan delivery, hookQueue)}
-		h.hooks[address] = x
+		x = &hook{to, make(chan delivery, hookQueue)}
+		h.hooks[to] = x
 		h.wg.Go(func() { h.serve(x) })
 	}
 	select {
@@ -182,6 +184,21 @@ func (h *webhooks) queue(address string, d delivery) {
 	default:
 		h.sent.WithLabelValues("dropped").Inc()
 	}
+}
+
+// room reports whether a user may have one more address: neither the user's share nor all
+// places are taken, of which one is always the operator's. The lock is held.
+func (h *webhooks) room(user string) bool {
+	own, most := 0, hookMost
+	for x := range h.hooks {
+		if x.user == user && x != h.operators() {
+			own++
+		}
+	}
+	if h.opt.URL != "" && h.hooks[h.operators()] == nil {
+		most--
+	}
+	return own < hookShare && len(h.hooks) < most
 }
 
 // serve delivers to one address until there was nothing to deliver for a while.
@@ -197,7 +214,7 @@ func (h *webhooks) serve(x *hook) {
 			h.mu.Lock()
 			empty := len(x.queue) == 0
 			if empty {
-				delete(h.hooks, x.url)
+				delete(h.hooks, x.target)
 			}
 			h.mu.Unlock()
 			if empty {
