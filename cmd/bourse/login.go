@@ -19,9 +19,9 @@ func newLogin() *cobra.Command {
 		Use:   "login",
 		Short: "Log in with a browser and get a token from the VO's issuer",
 		Long: `Login logs you in at the OpenID issuer whose tokens the broker accepts ([oidc] in
-its file). It prints an address and a code, waits until you have entered the code
-there, on this or another machine, and writes the token to the token_file of the
-context. The other commands then use the token; when it expires, log in again.
+its file). It prints an address and a code, and if the issuer has one the address
+with the code in it, waits until you have entered the code there, on this or another
+machine, and writes the token to the token_file of the context. The other commands then use the token; when it expires, log in again.
 Login keeps the issuer and the client in token_file.login, so next time no flags are
 needed and, if the issuer allows it, no code either.`,
 		Example: "  bourse login --issuer https://login.example.org/realms/vo1 --client bourse-vo1\n  bourse login",
@@ -45,8 +45,8 @@ needed and, if the issuer allows it, no code either.`,
 			}
 			token, err := by.Renew(cmd.Context())
 			if err != nil { // always the first time
-				token, err = by.Login(cmd.Context(), func(at, code string) {
-					fmt.Fprintf(cmd.ErrOrStderr(), "Open %s and enter the code %s\n", visible(at), visible(code))
+				token, err = by.Login(cmd.Context(), func(p client.Prompt) {
+					fmt.Fprint(cmd.ErrOrStderr(), prompt(p))
 				})
 			}
 			if err != nil {
@@ -65,6 +65,16 @@ needed and, if the issuer allows it, no code either.`,
 	addFlag(cmd, &i.ClientID, asText, "client", "", "client ID of this program there: the audience in the broker's [oidc] (default: of the last login)")
 	addFlag(cmd, &scopes, asText, "scope", "profile", "what the token must contain besides your identity, such as \"profile groups\"")
 	return cmd
+}
+
+// prompt says what to do in a browser. Whoever opens the address with the code in it compares the
+// code all the same (RFC 8628, section 3.3.1).
+func prompt(p client.Prompt) string {
+	s := fmt.Sprintf("Open %s and enter the code %s", visible(p.At), visible(p.Code))
+	if p.Whole != "" && p.Whole != p.At {
+		s += fmt.Sprintf(",\nor open %s and check that it shows this code", visible(p.Whole))
+	}
+	return s + "\n"
 }
 
 // chosen is the kept issuer, overridden by what is given now. The kept refresh token is

@@ -31,9 +31,13 @@ const (
 	loginTime  = 15 * time.Minute // for people to say yes, if the issuer does not say less
 )
 
+// Prompt is what somebody who logs in by another device must do: open At and enter Code
+// there, or open Whole, "" if the issuer has no such address, which has the code in it.
+type Prompt struct{ At, Code, Whole string }
+
 // Login has somebody log in by another device (RFC 8628): show is told where to say which
 // code. It returns the ID token, once that has happened.
-func (i *Issuer) Login(ctx context.Context, show func(at, code string)) (string, error) {
+func (i *Issuer) Login(ctx context.Context, show func(Prompt)) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, loginTime)
 	defer stop()
 	ctx, cfg, err := i.known(ctx)
@@ -47,7 +51,7 @@ func (i *Issuer) Login(ctx context.Context, show func(at, code string)) (string,
 	if err != nil {
 		return "", fmt.Errorf("the issuer %s begins no log-in: %w", i.URL, err)
 	}
-	show(device.VerificationURI, device.UserCode)
+	show(Prompt{device.VerificationURI, device.UserCode, device.VerificationURIComplete})
 	token, err := cfg.DeviceAccessToken(ctx, device)
 	if err != nil {
 		return "", fmt.Errorf("nobody has logged in: %w", err)

@@ -26,7 +26,7 @@ func TestLogin_ByAnotherDevice(t *testing.T) {
 			if r.FormValue("client_id") != "bourse" || r.FormValue("scope") != "openid groups" {
 				t.Errorf("it asks as %q for %q", r.FormValue("client_id"), r.FormValue("scope"))
 			}
-			answer = map[string]any{"device_code": "d", "user_code": "WDJB-MJHT", "verification_uri": s.URL + "/say", "expires_in": 600, "interval": 1}
+			answer = map[string]any{"device_code": "d", "user_code": "WDJB-MJHT", "verification_uri": s.URL + "/say", "verification_uri_complete": s.URL + "/say?code=WDJB-MJHT", "expires_in": 600, "interval": 1}
 		case "/token":
 			if r.FormValue("grant_type") == "refresh_token" {
 				if r.FormValue("refresh_token") != "r1" {
@@ -49,8 +49,8 @@ func TestLogin_ByAnotherDevice(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	i := Issuer{URL: s.URL, ClientID: "bourse", Scopes: []string{"groups"}}
-	token, err := i.Login(t.Context(), func(at, code string) { said = at + " " + code })
-	if err != nil || token != "eyJ.x.y" || asked != 2 || said != s.URL+"/say WDJB-MJHT" {
+	token, err := i.Login(t.Context(), func(p Prompt) { said = p.At + " " + p.Code + " " + p.Whole })
+	if err != nil || token != "eyJ.x.y" || asked != 2 || said != s.URL+"/say WDJB-MJHT "+s.URL+"/say?code=WDJB-MJHT" {
 		t.Fatal(token, err, asked, said)
 	}
 	c := &Context{TokenFile: "token", file: filepath.Join(t.TempDir(), "context.json")}
@@ -93,7 +93,7 @@ func TestLogin_RefusesAnIssuerThatDoesNotFit(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	for address, want := range map[string]string{"http://login.example.org": "must be https", "login": "must be https", s.URL: "no log-in by another device"} {
-		if _, err := (&Issuer{URL: address, ClientID: "bourse"}).Login(t.Context(), func(string, string) { t.Error("somebody is told to log in") }); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (&Issuer{URL: address, ClientID: "bourse"}).Login(t.Context(), func(Prompt) { t.Error("somebody is told to log in") }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
