@@ -16,7 +16,7 @@ import (
 // Batch is a submission: jobs that are submitted together under an identity made by the
 // client, so that the client can repeat it if the answer is lost.
 type Batch struct {
-	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity, unique for each user in it, chosen at random by the client; repeating it with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
+	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" doc:"the batch's identity, unique for each user in it, chosen at random by the client: letters, digits, - and _; repeating it with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
 	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that receives every event of these jobs"`
 	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"their order does not matter; among the jobs of one user, priority does"`
 }
