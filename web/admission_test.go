@@ -36,7 +36,7 @@ func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := brokerAPI(t, world(t))
 			submit(t, s, ana, wave("batch-0001"))
-			x := s.feed.listen(c.who, "")
+			x := s.feed.listen(c.who, "", "")
 			var revoked atomic.Bool
 			x.again = func() error {
 				if revoked.Load() {
@@ -51,7 +51,7 @@ func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 			var sent []event
 			ended := make(chan bool)
 			go func() {
-				(&streams{jobs: &jobs{s.agent, s.list}}).follow(context.WithValue(t.Context(), streamKey{}, x), nil, func(m sse.Message) error {
+				(&streams{jobs: &jobs{s.agent, s.list}, feed: s.feed}).follow(context.WithValue(t.Context(), streamKey{}, x), nil, func(m sse.Message) error {
 					sent = append(sent, event{time.Now(), m.Data})
 					return nil
 				})

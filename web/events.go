@@ -25,8 +25,14 @@ type Alive struct {
 	At Instant `json:"at"`
 }
 
-// Lost is the last event of a stream whose reader was too slow. The reader should ask
-// for the state and open a new stream.
+// Missed says that events were not told, and why: those after the id with which a stream was
+// opened, or some that came too fast. The reader should read the state; events go on.
+type Missed struct {
+	Why string `json:"why"`
+}
+
+// Lost is the last event of a stream whose reader was too slow. The reader should open a
+// new stream with the id of the last event that it has read.
 type Lost struct {
 	Why string `json:"why"`
 }
@@ -38,7 +44,8 @@ type Denied struct {
 }
 
 type eventsInput struct {
-	Job string `query:"job" doc:"only events of this job, by identity or name; default: of all jobs that the caller may see"`
+	Job   string `query:"job" doc:"only events of this job, by identity or name; default: of all jobs that the caller may see"`
+	After string `header:"Last-Event-ID" doc:"id of the last event that was read: the stream begins with those after it"`
 }
 
 type streamKey struct{}
@@ -66,13 +73,14 @@ func (s *streams) opened(ctx huma.Context, next func(huma.Context)) {
 		}
 		job = e.id
 	}
-	x := s.feed.listen(who, job)
+	x := s.feed.listen(who, job, ctx.Header("Last-Event-ID"))
 	if x == nil {
 		s.count.busy.Inc()
 		_ = huma.WriteErr(s.api, ctx, http.StatusTooManyRequests, "too many event streams are open; close one, or try again later")
 		return
 	}
 	defer s.feed.leave(x)
+	x.out = ctx.BodyWriter()
 	r, _ := humago.Unwrap(ctx)
 	x.again = func() error {
 		still, err := s.identify(r)
@@ -84,15 +92,10 @@ func (s *streams) opened(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithValue(ctx, streamKey{}, x))
 }
 
-// follow sends turns until the reader or the server ends.
+// follow sends turns until the reader or the server ends. Each event has the id of the
+// place up to which the reader has then been told.
 func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 	x := ctx.Value(streamKey{}).(*stream)
-	first := any(Alive{clock()})
-	if x.job != "" {
-		if j, err := s.job(ctx, x.job); err == nil {
-			first = j
-		}
-	}
 	checked := time.Now()
 	allowed := func() bool {
 		if time.Since(checked) < checkEvery {
@@ -106,8 +109,22 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 		checked = time.Now()
 		return true
 	}
-	say := func(event any) bool { return allowed() && send.Data(event) == nil }
-	if !say(first) {
+	say := func(id string, event any) bool {
+		if !allowed() {
+			return false
+		}
+		if id != "" { // the library's ids are numbers
+			_, _ = fmt.Fprintf(x.out, "id: %s\n", id)
+		}
+		return send.Data(event) == nil
+	}
+	tell := func(n numbered) bool {
+		if n.turn == nil {
+			return say(s.feed.recent.place(n.number), Missed{"they came too fast, or the broker did not answer; read the state"})
+		}
+		return say(s.feed.recent.place(n.number), *n.turn)
+	}
+	if !s.first(ctx, x, say, tell) {
 		return
 	}
 	beat, check := time.NewTicker(heartbeat), time.NewTicker(checkEvery)
@@ -118,15 +135,19 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 		case t, open := <-x.turns:
 			if !open {
 				if x.lost {
-					say(Lost{"256 events were waiting to be read; read the state again and open a new stream"})
+					say("", Lost{"256 events were waiting to be read; open a new stream with the id of the last one in Last-Event-ID"})
 				}
 				return
 			}
-			if !say(t) {
+			if !tell(t) {
 				return
 			}
 		case <-beat.C:
-			if !say(Alive{clock()}) {
+			id, told := s.feed.place(x)
+			if !told {
+				id = ""
+			}
+			if !say(id, Alive{clock()}) {
 				return
 			}
 		case <-check.C:
@@ -139,4 +160,31 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 	}
 }
 
+// first begins a stream: with what its reader has missed, if that is known; else with the
+// state of its job.
+func (s *streams) first(ctx context.Context, x *stream, say func(string, any) bool, tell func(numbered) bool) bool {
+	for _, n := range x.behind {
+		if !tell(n) {
+			return false
+		}
+	}
+	if x.missed != nil && !say(x.begin, Missed{fmt.Sprintf("the events since the last one that was read are not known: %v; read the state", x.missed)}) {
+		return false
+	}
+	x.behind = nil // for the collector
+	if x.job != "" && !x.resumed {
+		if j, err := s.job(ctx, x.job); err == nil {
+			return say(x.begin, j)
+		}
+	}
+	return say(x.begin, Alive{clock()})
+}
+
 func clock() Instant { return Instant(time.Now().UnixMilli()) }
+
+// textIDs says in the document of a stream that ids of its events are texts.
+func textIDs(op *huma.Operation) {
+	for _, event := range op.Responses["200"].Content["text/event-stream"].Schema.Items.Extensions["oneOf"].([]*huma.Schema) {
+		event.Properties["id"] = &huma.Schema{Type: huma.TypeString, Description: "The place of the event, for Last-Event-ID."}
+	}
+}

@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bourse-grid/bourse"
@@ -34,7 +36,8 @@ const (
 const watchEnded = "watch-ended"
 
 // feed turns the broker's facts into turns of jobs, and sends them to event streams and
-// webhooks. Facts that come too fast are counted but not shown; nothing else is lost.
+// webhooks. Facts that come too fast are counted but not shown, and streams are told of the gap;
+// nothing else is lost.
 type feed struct {
 	*agent
 	jobs  *catalogue
@@ -43,10 +46,12 @@ type feed struct {
 
 	facts chan fact
 	done  chan struct{}
+	full  atomic.Bool // facts found no room in the queue
 
 	mu      sync.Mutex
 	stop    func() // ends the watch
 	streams map[*stream]bool
+	recent  recent
 	closed  bool
 }
 
@@ -60,14 +65,25 @@ type fact struct {
 type stream struct {
 	who   Caller
 	job   string // "": all jobs that the caller may see
-	turns chan Turn
+	turns chan numbered
 	stirs chan struct{} // receives when a fact was recorded
 	lost  bool          // the feed closed it because its reader was too slow
 	again func() error  // returns why its caller may no longer listen
+
+	begin   string     // the place at which it was opened
+	behind  []numbered // what its reader has missed since the place where the last stream broke
+	missed  error      // why that is not known; nil: it is, or the reader has named no place
+	resumed bool       // it goes on where the reader's last one broke
+	out     io.Writer  // the answer
+}
+
+// concerns reports whether a stream shows a turn.
+func (x *stream) concerns(t *Turn) bool {
+	return x.who.sees(t.Job.User) && (x.job == "" || x.job == t.Job.ID)
 }
 
 func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
-	return &feed{agent: a, jobs: jobs, hooks: hooks, past: newPast(), facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
+	return &feed{agent: a, jobs: jobs, hooks: hooks, past: newPast(), facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}, recent: newRecent()}
 }
 
 // begin watches the broker first and then reads its jobs. The facts that come meanwhile
@@ -89,6 +105,7 @@ func (f *feed) watch() {
 		case f.facts <- fact{at, x}:
 		default:
 			f.count.untold.Inc()
+			f.full.Store(true)     // what fills the queue is shown, and then the gap
 			switch x := x.(type) { // the catalogue must not miss any
 			case bourse.JobSubmitted:
 				f.jobs.add(&x.Job)
@@ -108,7 +125,7 @@ func (f *feed) watch() {
 // jobs that were missed. It is called again as long as the broker is gone; readiness shows
 // that.
 func (f *feed) again() {
-	f.count.untold.Inc()
+	f.miss(1)
 	f.opt.Log.Warn().Msg("restarted the watch of the broker's facts; some events of jobs were not sent")
 	select {
 	case <-f.done:
@@ -180,6 +197,9 @@ func (f *feed) run() {
 // show turns facts into turns. The jobs are read between two steps of the broker, and may
 // have moved on since the fact.
 func (f *feed) show(some []fact) {
+	if f.full.Swap(false) {
+		f.miss(0)
+	}
 	for i := range some {
 		if f.note(&some[i]); some[i].fact.Kind() == watchEnded {
 			f.again()
@@ -203,7 +223,7 @@ func (f *feed) show(some []fact) {
 		}
 	})
 	if err != nil {
-		f.count.untold.Add(float64(len(some)))
+		f.miss(len(some))
 		f.opt.Log.Warn().Err(err).Int("facts", len(some)).Msg("events of jobs are not sent: the broker does not answer")
 		return
 	}
@@ -308,22 +328,49 @@ func (f *feed) tell(t *Turn) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	n := f.recent.add(t)
 	for x := range f.streams {
-		if !x.who.sees(t.Job.User) || x.job != "" && x.job != t.Job.ID {
-			continue
-		}
-		select {
-		case x.turns <- *t:
-		default:
-			x.lost = true
-			f.count.slow.Inc()
-			f.drop(x)
+		if x.concerns(t) {
+			f.put(x, n)
 		}
 	}
 }
 
-// listen opens a stream; nil if this caller, or all callers together, have too many.
-func (f *feed) listen(who Caller, job string) *stream {
+// miss counts facts that are not told, and tells all streams of the gap.
+func (f *feed) miss(facts int) {
+	f.count.untold.Add(float64(facts))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, fresh := f.recent.miss()
+	for x := range f.streams {
+		if fresh {
+			f.put(x, n)
+		}
+	}
+}
+
+// put hands a stream what comes next, or closes it if its queue is full; the lock is held.
+func (f *feed) put(x *stream, n numbered) {
+	select {
+	case x.turns <- n:
+	default:
+		x.lost = true
+		f.count.slow.Inc()
+		f.drop(x)
+	}
+}
+
+// place is a place up to which a stream's reader has been told all there is: nothing waits
+// for it. false: something does.
+func (f *feed) place(x *stream) (string, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.recent.place(f.recent.last), len(x.turns) == 0
+}
+
+// listen opens a stream; nil if this caller, or all callers together, have too many. after
+// is the place of the last event that its reader has seen; "": none.
+func (f *feed) listen(who Caller, job, after string) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := 0
@@ -336,7 +383,12 @@ func (f *feed) listen(who Caller, job string) *stream {
 	if f.closed || len(f.streams) >= most || own >= max(most/8, 1) {
 		return nil
 	}
-	x := &stream{who: who, job: job, turns: make(chan Turn, streamQueue), stirs: make(chan struct{}, 1)}
+	x := &stream{who: who, job: job, turns: make(chan numbered, streamQueue), stirs: make(chan struct{}, 1), begin: f.recent.place(f.recent.last), out: io.Discard}
+	if after != "" {
+		x.behind, x.missed = f.recent.since(after)
+		x.resumed = x.missed == nil
+		x.behind = slices.DeleteFunc(x.behind, func(n numbered) bool { return !x.concerns(n.turn) })
+	}
 	f.streams[x] = true
 	return x
 }

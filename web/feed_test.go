@@ -122,7 +122,7 @@ func TestEvents_AReaderWhoDoesNotReadIsLetGo(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
 	h.pass(bourse.Second)
-	slow := s.feed.listen(Caller{User, "ana"}, "")
+	slow := s.feed.listen(Caller{User, "ana"}, "", "")
 	var j Job
 	call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j)
 	for range streamQueue + 1 {
@@ -141,7 +141,7 @@ func TestEvents_StreamsAreBoundedForEachCallerAndInAll(t *testing.T) {
 	t.Parallel()
 	s := brokerAPI(t, world(t), func(o *Options) { o.Limits.Streams = 16 })
 	for i := range 2 {
-		if s.feed.listen(Caller{User, "ana"}, "") == nil {
+		if s.feed.listen(Caller{User, "ana"}, "", "") == nil {
 			t.Fatalf("stream %d was refused", i)
 		}
 	}
@@ -150,11 +150,11 @@ func TestEvents_StreamsAreBoundedForEachCallerAndInAll(t *testing.T) {
 		t.Errorf("ana's third of 16: %d %q", code, p.Detail)
 	}
 	for i := range 14 {
-		if s.feed.listen(Caller{User, fmt.Sprint(i)}, "") == nil {
+		if s.feed.listen(Caller{User, fmt.Sprint(i)}, "", "") == nil {
 			t.Fatalf("stream %d of others was refused", i)
 		}
 	}
-	if s.feed.listen(Caller{User, "late"}, "") != nil {
+	if s.feed.listen(Caller{User, "late"}, "", "") != nil {
 		t.Error("the 17th of 16 was let in")
 	}
 }
@@ -183,10 +183,10 @@ func TestFeed_WatchesAnewWhenTheHostEndsTheWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { _, ok := s.list.get(jobs[0].Name); return ok })
-	x := s.feed.listen(Caller{Operator, "olga"}, "")
+	x := s.feed.listen(Caller{Operator, "olga"}, "", "")
 	h.pass(2 * bourse.Hour)
-	for turn := range x.turns {
-		if turn.Turn == "done" {
+	for n := range x.turns {
+		if n.turn.Turn == "done" {
 			break
 		}
 	}

@@ -46,7 +46,7 @@ type reader struct {
 // ServeHTTP feeds one page until its reader leaves or the server ends.
 func (l *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who := caller(r.Context())
-	x := l.feed.listen(who, "")
+	x := l.feed.listen(who, "", "") // a page is sent all there is, wherever its last stream broke
 	if x == nil {
 		l.count.busy.Inc()
 		sendProblem(w, http.StatusTooManyRequests, "too many event streams are open; close one, or try again later")
@@ -124,7 +124,11 @@ func (p *reader) follow(ctx context.Context) {
 				}
 				return
 			}
-			p.dirty[t.Job.ID] = true
+			if t.turn == nil {
+				p.send("lost", Lost{"some events were not told; read again"})
+				return
+			}
+			p.dirty[t.turn.Job.ID] = true
 			due()
 		case <-p.stream.stirs:
 			due()

@@ -102,9 +102,10 @@ is revoked by its number, or has expired, changes nothing for them, because the 
 | refusals of jobs in the broker's journal, in an hour | 100 of a user, 5,000 of all | they are answered and counted (` + "`bourse_submissions_refused_total`" + `), not recorded |
 | the wait for the agent | 10 s | 503; a submission or a cancellation may be on record all the same: repeat it |
 | event streams at once | 256, of one caller 32 | 429, counted |
-| turns that wait for a slow reader | 256 | the stream ends with the event ` + "`lost`" + `, counted |
+| turns that wait for a slow reader | 256 | the stream ends with the event ` + "`lost`" + `, counted; it may go on where it ended |
+| turns kept for readers whose streams broke | 4,096 of all users, with 20,000 legs | a stream from an earlier id begins with the event ` + "`missed`" + ` |
 | an event stream whose caller's certificate has expired or is revoked | asked every second, and before an event is sent on an older answer | the stream ends with the event ` + "`denied`" + `, which says why |
-| facts that wait to be told | 8,192 | they are not told to streams and webhooks, counted (` + "`bourse_api_facts_untold_total`" + `) |
+| facts that wait to be told | 8,192 | they are not told to streams and webhooks; streams are sent the event ` + "`missed`" + `, counted (` + "`bourse_api_facts_untold_total`" + `) |
 | turns that wait for a webhook | 256 | dropped, counted (` + "`bourse_webhook_deliveries_total`" + `) |
 | webhook addresses at once | 64, for the jobs of one user 8 | turns for others are dropped, counted |
 `

@@ -91,12 +91,16 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			sse.Register(api, huma.Operation{
 				OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the events of jobs",
 				Description: "Server-sent events. With a job, the first event is its present state; then events follow as they are recorded. " +
-					"If the stream breaks, open a new one and read the state again: no event is sent twice, and those in between are not sent. " +
+					"Each has an id. If the stream breaks, open a new one with the last id in Last-Event-ID, as EventSource does by itself: it begins with the events since, " +
+					"none twice and none left out, and without the state of its job. An id is good as long as the process that has given it serves, and for the last 4,096 events " +
+					"of all users (fewer if they have more than 20,000 legs). Otherwise the stream begins with the event missed, which says why, and goes on with those to come: read the state. " +
+					"So it is after a restart of the broker and after a change of its leader. An event missed in the middle says that some came too fast to be told. " +
 					"If 256 events are waiting for a reader, the stream ends with a last event, lost. A stream ends within 2 s after its caller's certificate " +
 					"expires or is revoked, with a last event, denied, that says why.",
 				Errors:      []int{401, 403, 404, 409, 429},
 				Middlewares: huma.Middlewares{s.opened},
-			}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
+			}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "missed": Missed{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
+			textIDs(api.OpenAPI().Paths[eventsPath].Get)
 		},
 
 		// Sites, offers and money.

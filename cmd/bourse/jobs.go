@@ -44,8 +44,8 @@ window is committed), running, done, abandoned (it can never be placed), withdra
 
 With --follow it prints every event of the jobs as it happens (with --json as lines
 of JSON). With an ID it ends when the job does, with exit status 1 if the job was
-abandoned or withdrawn. A broken stream is reopened; events in between are not
-shown.`,
+abandoned or withdrawn. A broken stream is opened anew and goes on where it broke;
+a message says so where it cannot, as after a restart of the broker.`,
 		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow",
 		Args:    arguments(0, 1, "at most one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	}
 	switch {
 	case c.follow:
-		return c.watch(ctx, api, id, out)
+		return c.watch(ctx, api, id, out, messages)
 	case id != "":
 		j, err := api.Job(ctx, id)
 		if err != nil {
@@ -254,7 +254,7 @@ func windowLine(l *web.Leg, now time.Time) string {
 }
 
 // watch prints events as they happen.
-func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, out io.Writer) error {
+func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, out, messages io.Writer) error {
 	if id != "" { // follow the identity: a later job may have the same name
 		j, err := api.Job(ctx, id)
 		if err != nil {
@@ -263,6 +263,9 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 		id = j.ID
 	}
 	var last web.Job
+	if id == "" { // of one job, the state that follows says all that counts
+		api.Missed = func(why string) { fmt.Fprintf(messages, "some events were not shown: %s\n", visible(why)) }
+	}
 	err := api.Follow(ctx, id, func(e client.Event) error {
 		if err := c.show(out, e); err != nil {
 			return err

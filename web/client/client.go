@@ -24,6 +24,9 @@ type Client struct {
 	http  *http.Client
 	store *certificate.Store // nil: plain
 	tries int
+
+	// Missed is told when Follow could not go on where it broke, and why. nil: nobody is told.
+	Missed func(why string)
 }
 
 // Bounds of a call.
@@ -171,12 +174,22 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte, out
 
 // send makes a request; an answer that is a problem is an error.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	return c.sendWith(ctx, method, path, body, nil)
+}
+
+// sendWith makes a request with further headers; those that are "" are left out.
+func (c *Client) sendWith(ctx context.Context, method, path string, body []byte, headers map[string]string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	for key, value := range headers {
+		if value != "" {
+			r.Header.Set(key, value)
+		}
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,6 +112,37 @@ func TestFollow_OpensABrokenStreamAnew(t *testing.T) {
 	own := errors.New("my own")
 	if err := c.Follow(t.Context(), "a", func(Event) error { return own }); !errors.Is(err, own) {
 		t.Errorf("the caller's own error: %v", err)
+	}
+}
+
+// A stream that breaks is opened anew with the id of the last event that was seen, and not
+// with that of one that broke off; where the broker cannot go on there, it is said why.
+func TestFollow_GoesOnWhereItBroke(t *testing.T) {
+	t.Parallel()
+	var from []string
+	c := plain(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch from = append(from, r.Header.Get("Last-Event-ID")); len(from) {
+		case 1:
+			fmt.Fprint(w, "id: x-1\nevent: alive\ndata: {}\n\nid: x-2\nevent: turn\ndata: {\"turn\":\"trying\"}\n\nid: x-3\nevent: turn\n")
+			w.(http.Flusher).Flush()
+			cutOff(w)
+		case 2:
+			fmt.Fprint(w, "id: x-3\nevent: turn\ndata: {\"turn\":\"placed\"}\n\nevent: lost\ndata: {}\n\n")
+		default:
+			fmt.Fprint(w, "id: y-1\nevent: missed\ndata: {\"why\":\"the broker has begun anew\"}\n\nid: y-2\nevent: turn\ndata: {\"turn\":\"done\"}\n\n")
+		}
+	})
+	var seen []string
+	c.Missed = func(why string) { seen = append(seen, why) }
+	err := c.Follow(t.Context(), "", func(e Event) error {
+		if seen = append(seen, e.Turn.Turn); e.Turn.Turn == "done" {
+			return ErrEnough
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(from, []string{"", "x-2", "x-3"}) || !slices.Equal(seen, []string{"trying", "placed", "the broker has begun anew", "done"}) {
+		t.Errorf("%v: opened after %q, saw %q", err, from, seen)
 	}
 }
 

@@ -30,15 +30,17 @@ const quiet = 45 * time.Second
 // Follow hands the events of a job, or with job "" of all that the caller sees,
 // to see, until it returns an error, ErrEnough for none, or ctx ends. A stream
 // that breaks is opened anew for as long as the broker can be reached within
-// the tries of a call; with a job, its state then comes first again.
+// the tries of a call, and goes on where it broke. Where it cannot, as after a
+// restart of the broker, Missed is told why, and with a job its state comes
+// first again.
 func (c *Client) Follow(ctx context.Context, job string, see func(Event) error) error {
 	path := "/v1/events"
 	if job != "" {
 		path += "?job=" + url.QueryEscape(job)
 	}
-	wait := firstWait
+	wait, last := firstWait, ""
 	for try := 1; ; try++ {
-		heard, err := c.stream(ctx, path, see)
+		heard, err := c.stream(ctx, path, &last, see)
 		switch {
 		case errors.Is(err, ErrEnough):
 			return nil
@@ -70,11 +72,12 @@ func (e *seeError) Error() string { return e.err.Error() }
 
 func (e *seeError) Unwrap() error { return e.err }
 
-// stream reads one stream to its end; heard says that something came.
-func (c *Client) stream(ctx context.Context, path string, see func(Event) error) (heard bool, err error) {
+// stream reads one stream from the event after last to its end, and keeps in last the id of
+// each that was seen; heard says that something came.
+func (c *Client) stream(ctx context.Context, path string, last *string, see func(Event) error) (heard bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	answer, err := c.send(ctx, http.MethodGet, path, nil)
+	answer, err := c.sendWith(ctx, http.MethodGet, path, nil, map[string]string{"Last-Event-ID": *last})
 	if err != nil {
 		return false, err
 	}
@@ -82,7 +85,7 @@ func (c *Client) stream(ctx context.Context, path string, see func(Event) error)
 	alarm := time.AfterFunc(quiet, stop)
 	defer alarm.Stop()
 	lines := bufio.NewReaderSize(answer.Body, 64<<10)
-	name := ""
+	name, id := "", ""
 	for {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -99,14 +102,19 @@ func (c *Client) stream(ctx context.Context, path string, see func(Event) error)
 		line = bytes.TrimRight(line, "\r\n")
 		key, value, _ := bytes.Cut(line, []byte(": "))
 		switch string(key) {
+		case "id":
+			id = string(value)
 		case "event":
 			name = string(value)
 		case "data":
-			if err := hand(name, value, see); err != nil {
+			if err := c.hand(name, value, see); err != nil {
 				return heard, &seeError{err}
 			}
+			if id != "" {
+				*last = id
+			}
 		case "":
-			name = ""
+			name, id = "", ""
 		}
 	}
 }
@@ -125,7 +133,7 @@ func readOn(lines *bufio.Reader, part []byte) ([]byte, error) {
 }
 
 // hand decodes one event; those that carry nothing for people are passed over.
-func hand(name string, data []byte, see func(Event) error) error {
+func (c *Client) hand(name string, data []byte, see func(Event) error) error {
 	var e Event
 	var err error
 	switch name {
@@ -139,6 +147,14 @@ func hand(name string, data []byte, see func(Event) error) error {
 		var d web.Denied
 		if err = json.Unmarshal(data, &d); err == nil {
 			return &Problem{Status: http.StatusForbidden, Detail: d.Why}
+		}
+	case "missed":
+		var m web.Missed
+		if err = json.Unmarshal(data, &m); err == nil {
+			if c.Missed != nil {
+				c.Missed(m.Why)
+			}
+			return nil
 		}
 	default:
 		return nil
