@@ -149,6 +149,74 @@ func TestSweepPlan_IsAScriptThatAShellTakes(t *testing.T) {
 	}
 }
 
+// Both engines are told what a task takes, so that none gets a partition's defaults: a
+// processor and a minute at some.
+func TestSweepPlan_StatesProcessorsMemoryAndTime(t *testing.T) {
+	t.Parallel()
+	file, _ := sweepFiles(t)
+	for _, c := range []struct{ flags, want string }{
+		{"--engine slurm", "#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=2\n#SBATCH --mem=4096M\n#SBATCH --time=240\n"},
+		{"--engine slurm --cpus 8 --memory 512M --time 61s", "#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=8\n#SBATCH --mem=512M\n#SBATCH --time=2\n"},
+		{"--engine slurm --cpus 8", "\nexport GOMAXPROCS=8 "},
+		{"--engine slurm --memory 0", "#SBATCH --mem=0\n"},
+		{"--engine kubernetes", "            requests:\n              cpu: \"2\"\n              memory: 4096Mi\n            limits:\n              cpu: \"2\"\n              memory: 4096Mi\n"},
+		{"--engine kubernetes --time 61s", "      activeDeadlineSeconds: 61\n"},
+	} {
+		out, msg, code := workloadCommand(append([]string{"sweep", "plan", file, "--parts", "4"}, strings.Fields(c.flags)...)...)
+		if code != 0 || !strings.Contains(out, c.want) {
+			t.Errorf("%s: exit %d: %s has no\n%s\n%s", c.flags, code, out, c.want, msg)
+		}
+	}
+	for flags, want := range map[string]string{
+		"--engine kubernetes --memory 0": "for slurm also 0", "--engine slurm --memory 4": "M or G", "--engine slurm --memory 1M": "must be 64M",
+		"--engine slurm --memory 99999999G": "must be 64M", "--engine slurm --cpus 0": "must be 1 to 1024", "--engine slurm --time 5s": "--time", "--engine slurm --time 400d": "--time",
+	} {
+		if _, msg, code := workloadCommand(append([]string{"sweep", "plan", file, "--parts", "4"}, strings.Fields(flags)...)...); code != 2 || !strings.Contains(msg, want) {
+			t.Errorf("%s: exit %d: %s", flags, code, msg)
+		}
+	}
+}
+
+// The manifest asks for nothing that the restricted Pod Security Standard of Kubernetes
+// forbids, and leaves out nothing that it demands.
+func TestSweepPlan_PodsAreRestricted(t *testing.T) {
+	t.Parallel()
+	file, _ := sweepFiles(t)
+	out, msg, code := workloadCommand("sweep", "plan", file, "--engine", "kubernetes", "--parts", "4")
+	var job struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Token    *bool `yaml:"automountServiceAccountToken"`
+					Security struct {
+						NonRoot bool                  `yaml:"runAsNonRoot"`
+						User    int                   `yaml:"runAsUser"`
+						Group   int                   `yaml:"fsGroup"`
+						Seccomp struct{ Type string } `yaml:"seccompProfile"`
+					} `yaml:"securityContext"`
+					Containers []struct {
+						Security struct {
+							Escalation   *bool `yaml:"allowPrivilegeEscalation"`
+							ReadOnly     bool  `yaml:"readOnlyRootFilesystem"`
+							Capabilities struct{ Add, Drop []string }
+						} `yaml:"securityContext"`
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(out), &job); err != nil || code != 0 {
+		t.Fatal(err, msg)
+	}
+	pod := &job.Spec.Template.Spec
+	if pod.Token == nil || *pod.Token || !pod.Security.NonRoot || pod.Security.User != 65532 || pod.Security.Group != 65532 || pod.Security.Seccomp.Type != "RuntimeDefault" {
+		t.Errorf("the pod has %+v", pod)
+	}
+	if c := pod.Containers[0].Security; c.Escalation == nil || *c.Escalation || !c.ReadOnly || len(c.Capabilities.Add) > 0 || !slices.Equal(c.Capabilities.Drop, []string{"ALL"}) {
+		t.Errorf("its container has %+v", c)
+	}
+}
+
 // The manifest is YAML whatever the names of files are, and a pod runs the command
 // itself: the image has no shell.
 func TestSweepPlan_IsAManifestWhateverTheNamesAre(t *testing.T) {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
 )
 
@@ -18,8 +20,18 @@ import (
 type sweepPlan struct {
 	engine                 string
 	File, Name, Out, Image string
-	Parts, Runs            int
+	Parts, Runs, CPUs      int
+	memory                 string
+	Mebibytes              int // of a task; 0: all of its node
+	time                   bourse.Duration
 }
+
+// Bounds of what a task may ask for.
+const (
+	maxTaskCPUs   = 1024
+	maxTaskMemory = 16 << 20 // MiB: 16 TiB
+	maxTaskTime   = 365 * bourse.Day
+)
 
 // newSweepPlan builds "bourse sweep plan".
 func newSweepPlan() *cobra.Command {
@@ -30,7 +42,12 @@ func newSweepPlan() *cobra.Command {
 		Long: `Plan prints the script of a Slurm job array, or the manifest of a Kubernetes Indexed
 Job, that runs a sweep in N parts, with the command that merges them. All tasks must
 see the same folder of --out, the sweep's file and all files that it names, for
-example on a shared file system. A task that is restarted continues where it was.`,
+example on a shared file system. A task that is restarted continues where it was.
+
+Each task asks for --cpus, --memory and --time. A task runs as many runs at once as
+it has processors, and each run takes memory of its own. A task that has used up its
+time is not done: Kubernetes starts it again up to three times, for Slurm submit the
+same script again, and it continues.`,
 		Example: "  bourse sweep plan algorithms.toml --engine slurm --parts 20 --out out \\\n      > sweep.sh && sbatch sweep.sh\n" +
 			"  bourse sweep plan algorithms.toml --engine kubernetes --parts 20 \\\n      | kubectl apply -f -",
 		Args: arguments(1, 1, "one file, SWEEP.toml"),
@@ -39,6 +56,9 @@ example on a shared file system. A task that is restarted continues where it was
 	addFlag(cmd, &p.engine, oneOf("engine", "slurm", "kubernetes"), "engine", "", "slurm or kubernetes")
 	addFlag(cmd, &p.Parts, asNumber, "parts", 0, "number of parts")
 	addFlag(cmd, &p.Out, asFolder, "out", "out", "folder for the results, with the parts below it")
+	addFlag(cmd, &p.CPUs, asNumber, "cpus", 2, "processors of each task, and runs at once in it")
+	addFlag(cmd, &p.memory, asText, "memory", "4G", "memory of each task, as 512M or 4G (powers of 1024); for slurm also 0: all of its node")
+	addFlag(cmd, &p.time, asDuration, "time", 4*bourse.Hour, "how long each task may run")
 	addFlag(cmd, &p.Image, asName, "image", "ghcr.io/bourse-grid/bourse:latest", "for kubernetes: the container's image, with bourse in its PATH; needs no shell")
 	return cmd
 }
@@ -50,6 +70,9 @@ func (p *sweepPlan) run(file string, stdout io.Writer) error {
 	}
 	if p.Parts < 1 || p.Parts > maxParts {
 		return fmt.Errorf("--parts %d: must be 1 to %d", p.Parts, maxParts)
+	}
+	if err := p.task(); err != nil {
+		return err
 	}
 	config, err := configs.ReadSweep(file)
 	if err != nil {
@@ -68,6 +91,35 @@ func (p *sweepPlan) run(file string, stdout io.Writer) error {
 	t := template.Must(template.New("").Funcs(template.FuncMap{"sh": shellQuoted, "yaml": yamlQuoted}).Parse(text))
 	return failed(t.Execute(stdout, p))
 }
+
+// task checks what each task asks for.
+func (p *sweepPlan) task() error {
+	m := regexp.MustCompile(`^([0-9]{1,8})([MG])$`).FindStringSubmatch(p.memory)
+	switch {
+	case p.CPUs < 1 || p.CPUs > maxTaskCPUs:
+		return fmt.Errorf("--cpus %d: must be 1 to %d", p.CPUs, maxTaskCPUs)
+	case p.time < bourse.Minute || p.time > maxTaskTime:
+		return fmt.Errorf("--time %v: must be %v to %v", p.time, bourse.Minute, maxTaskTime)
+	case p.memory == "0" && p.engine == "slurm":
+		return nil
+	case m == nil:
+		return fmt.Errorf("--memory %q: must be a number with M or G, such as 4G; for slurm also 0, all memory of the node", p.memory)
+	}
+	p.Mebibytes, _ = strconv.Atoi(m[1])
+	if m[2] == "G" {
+		p.Mebibytes *= 1024
+	}
+	if p.Mebibytes < 64 || p.Mebibytes > maxTaskMemory {
+		return fmt.Errorf("--memory %s: must be 64M to %dG", p.memory, maxTaskMemory/1024)
+	}
+	return nil
+}
+
+// Seconds is how long a task may run, rounded up.
+func (p *sweepPlan) Seconds() int64 { return int64((p.time + bourse.Second - 1) / bourse.Second) }
+
+// Minutes is how long a task may run, rounded up.
+func (p *sweepPlan) Minutes() int64 { return int64((p.time + bourse.Minute - 1) / bourse.Minute) }
 
 // jobName is a name that both engines accept.
 func jobName(s string) string {
@@ -96,11 +148,16 @@ const slurmPlan = `#!/bin/sh
 #SBATCH --job-name={{.Name}}
 #SBATCH --array=1-{{.Parts}}
 #SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task={{.CPUs}}
+#SBATCH --mem={{if .Mebibytes}}{{.Mebibytes}}M{{else}}0{{end}}
+#SBATCH --time={{.Minutes}}
 #SBATCH --output={{.Name}}-%a.log
 # {{.Runs}} runs in {{.Parts}} parts. When all tasks are done:
 #   bourse sweep merge --out {{sh .Out}} {{sh .Out}}/part-*
 # or, automatically, after submitting this as job J:
 #   sbatch --dependency=afterok:J --wrap "bourse sweep merge --out {{sh .Out}} {{sh .Out}}/part-*"
+export GOMAXPROCS={{.CPUs}} # where Slurm does not bind tasks to processors
 exec bourse sweep {{sh .File}} --out {{sh .Out}}/part-"$SLURM_ARRAY_TASK_ID" --part auto --resume
 `
 
@@ -119,8 +176,15 @@ spec:
   template:
     spec:
       restartPolicy: Never
+      activeDeadlineSeconds: {{.Seconds}}
+      automountServiceAccountToken: false
       securityContext:
-        fsGroup: 65532 # the account of the image, which must write into the claim
+        runAsNonRoot: true
+        runAsUser: 65532 # the account of the image
+        runAsGroup: 65532
+        fsGroup: 65532 # it must write into the claim
+        seccompProfile:
+          type: RuntimeDefault
       containers:
         - name: sweep
           image: {{yaml .Image}}
@@ -129,6 +193,18 @@ spec:
             - name: BOURSE_PARTS
               value: "{{.Parts}}"
           command: {{yaml .Command}}
+          resources:
+            requests:
+              cpu: "{{.CPUs}}"
+              memory: {{.Mebibytes}}Mi
+            limits:
+              cpu: "{{.CPUs}}"
+              memory: {{.Mebibytes}}Mi
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities:
+              drop: ["ALL"]
           volumeMounts:
             - name: work
               mountPath: /work

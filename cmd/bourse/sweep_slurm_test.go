@@ -75,7 +75,7 @@ func TestSlurm_SweepOfAnArrayIsThatOfOneMachine(t *testing.T) {
 		return string(out)
 	}
 	run("bourse sweep sweep.toml --out one")
-	run("bourse sweep plan sweep.toml --engine slurm --parts 4 --out all > array.sh")
+	run("bourse sweep plan sweep.toml --engine slurm --parts 4 --cpus 1 --memory 0 --time 5m --out all > array.sh")
 	// Both as the plan says: the array, and the merge that waits for it.
 	array := strings.TrimSpace(run("sbatch --parsable array.sh"))
 	after := commentOf(t, filepath.Join(work, "array.sh"), "#   sbatch ")
