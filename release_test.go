@@ -47,6 +47,17 @@ func TestRelease_TheFilesItNamesAreThere(t *testing.T) {
 	}
 }
 
+// Each binary of a release has a bill of materials, made by a command of this tree, which
+// goreleaser runs in its folder dist.
+func TestRelease_BinariesHaveBills(t *testing.T) {
+	t.Parallel()
+	m := regexp.MustCompile(`(?m)^sboms:\n  - id: bourse\n    artifacts: binary\n(?:    .*\n)*    args: \[run, \.\./(cmd/\w+),`).FindStringSubmatch(read(t, ".goreleaser.yaml"))
+	if m == nil {
+		t.Fatal("the release makes no bills of its binaries")
+	}
+	read(t, m[1]+"/main.go")
+}
+
 // The services of a package find the files that their examples tell people to write,
 // and may write where these say.
 func TestRelease_ServicesFitTheirExamples(t *testing.T) {
