@@ -99,7 +99,7 @@ func New(opt Options) *Queue {
 	}
 	if opt.Policy.Fair && opt.Promises == nil {
 		q.past = fairshare.New(opt.HalfLife)
-		q.group.Rank(q.had)
+		q.group.Rank(q.owner, q.had)
 	}
 	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
 		q.group.Limit(q.limiter)
