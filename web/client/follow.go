@@ -32,13 +32,19 @@ const quiet = 45 * time.Second
 // that breaks is opened anew for as long as the broker can be reached within
 // the tries of a call; with a job, its state then comes first again.
 func (c *Client) Follow(ctx context.Context, job string, see func(Event) error) error {
+	return c.FollowOpened(ctx, job, func() {}, see)
+}
+
+// FollowOpened is Follow, and calls opened each time a stream has been opened: what happens
+// from then on comes as an event.
+func (c *Client) FollowOpened(ctx context.Context, job string, opened func(), see func(Event) error) error {
 	path := "/v1/events"
 	if job != "" {
 		path += "?job=" + url.QueryEscape(job)
 	}
 	wait := firstWait
 	for try := 1; ; try++ {
-		heard, err := c.stream(ctx, path, see)
+		heard, err := c.stream(ctx, path, opened, see)
 		switch {
 		case errors.Is(err, ErrEnough):
 			return nil
@@ -71,7 +77,7 @@ func (e *seeError) Error() string { return e.err.Error() }
 func (e *seeError) Unwrap() error { return e.err }
 
 // stream reads one stream to its end; heard says that something came.
-func (c *Client) stream(ctx context.Context, path string, see func(Event) error) (heard bool, err error) {
+func (c *Client) stream(ctx context.Context, path string, opened func(), see func(Event) error) (heard bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	answer, err := c.send(ctx, http.MethodGet, path, nil)
@@ -79,6 +85,7 @@ func (c *Client) stream(ctx context.Context, path string, see func(Event) error)
 		return false, err
 	}
 	defer func() { _ = answer.Body.Close() }()
+	opened()
 	alarm := time.AfterFunc(quiet, stop)
 	defer alarm.Stop()
 	lines := bufio.NewReaderSize(answer.Body, 64<<10)
