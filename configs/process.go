@@ -55,10 +55,14 @@ type Clock struct {
 	Wait bourse.Duration
 }
 
+// keepDefault bounds a journal's disk for those who say nothing: the longest that most
+// questions about a job, a price or a bill come after it.
+const keepDefault = 90 * bourse.Day
+
 // Journal is where a process keeps its journals.
 type Journal struct {
 	Dir  string          // folder; each agent has a folder of its own in it; default "journal"
-	Keep bourse.Duration // how long to keep segments that an image has replaced; default 0: for ever
+	Keep bourse.Duration // how long to keep segments that an image has replaced; default 90 d
 	// Where the second copy is: in a folder or on a host, or nowhere.
 	MirrorDir      string // folder; must exist
 	MirrorHost     string // host:port of bourse journal keep
@@ -69,7 +73,7 @@ type Journal struct {
 func (j *Journal) keys(plain bool) keys {
 	return keys{
 		file("dir", &j.Dir, "journal", "folder, with a folder for each agent in it"),
-		span("keep", &j.Keep, 0, bourse.Hour, "how long to keep segments that an image has replaced").byDefault("for ever"),
+		span("keep", &j.Keep, keepDefault, bourse.Hour, "how long to keep segments that an image has replaced: what `explain`, statements and `bourse journal` can look back on. `\"36500d\"` keeps a century"),
 		custom("mirror", about{kind: "folder, or HOST:PORT"}, func(t *table, key string) { j.mirror(t, key, plain) },
 			"where to keep a second copy, which is written before anything is answered: an existing folder on another disk, or a host that runs bourse journal keep").byDefault("no second copy"),
 		boolean("mirror_required", &j.MirrorRequired, false, "end the process if the second copy cannot be written; otherwise it goes on with one copy, and reports that"),

@@ -67,7 +67,7 @@ func TestProcess_SiteDefaultsLieBesideItsFile(t *testing.T) {
 		t.Errorf("%+v", s.Process)
 	}
 	want := TLS{Authority: "/etc/bourse/ca.pem", Certificate: "/etc/bourse/site-north.pem", Key: "/etc/bourse/site-north.key", Revoked: "/etc/bourse/revoked.txt"}
-	if s.TLS != want || s.Gossip.Key != "/etc/bourse/gossip.key" || s.Journal != (Journal{Dir: "/etc/bourse/journal"}) {
+	if s.TLS != want || s.Gossip.Key != "/etc/bourse/gossip.key" || s.Journal != (Journal{Dir: "/etc/bourse/journal", Keep: keepDefault}) {
 		t.Errorf("%+v, %+v, %+v", s.TLS, s.Gossip, s.Journal)
 	}
 }
@@ -119,6 +119,7 @@ func TestProcess_AMirrorIsAFolderOrAHost(t *testing.T) {
 		"mirror = \"/mnt/second\"\nmirror_required = true": {Dir: "/etc/bourse/journal", MirrorDir: "/mnt/second", MirrorRequired: true},
 		`mirror = "vault.example.org:7420"`:                {Dir: "/etc/bourse/journal", MirrorHost: "vault.example.org:7420"},
 	} {
+		want.Keep = keepDefault
 		if s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess+"[journal]\n"+text+"\n")); err != nil || s.Journal != want {
 			t.Errorf("%s: %v, %+v", text, err, s)
 		}
@@ -281,5 +282,25 @@ func TestSLA_ThePolicySaysTheOrder(t *testing.T) {
 		if got := sc.Sites[0].SLA.Order; got != order {
 			t.Errorf("sla-%v is served as %v", order, got)
 		}
+	}
+}
+
+// A broker or a site whose file says nothing of it does not fill its disk for ever; who
+// wants a century says so.
+func TestJournal_KeepsNinetyDaysByDefault(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]bourse.Duration{"": 90 * bourse.Day, "keep = \"36500d\"\n": 36500 * bourse.Day} {
+		text := strings.Replace(smallProcess, "[http]", "[journal]\n"+words+"[http]", 1)
+		s, err := ParseSiteProcess("north.toml", []byte(text))
+		if err != nil || s.Journal.Keep != want {
+			t.Errorf("%q keeps %v, %v", words, s.Journal.Keep, err)
+		}
+		text = strings.Replace(tideProcess, "[notify]", "[journal]\n"+words+"[notify]", 1)
+		if b, err := ParseBrokerProcess("tide.toml", []byte(text)); err != nil || b.Journal.Keep != want {
+			t.Errorf("a broker with %q: %v", words, err)
+		}
+	}
+	if s, err := ParseSiteProcess("north.toml", []byte(smallProcess)); err != nil || s.Journal.Keep != 90*bourse.Day {
+		t.Errorf("without [journal]: %v", err)
 	}
 }

@@ -56,7 +56,7 @@ func brokerName(b *BrokerSummary) string { return b.Name }
 // the right. The first column and those with a head that begins with "<" hold words. It is
 // fitted to Columns as well as possible; see fitted.
 func NewTable(head ...string) table.Writer {
-	t := &fitted{Writer: table.NewWriter(), words: []int{0}, widths: make([]int, len(head)), pieces: make([]int, len(head))}
+	t := &fitted{Writer: table.NewWriter(), words: []int{0}}
 	style := table.StyleDefault
 	style.Options = table.Options{SeparateHeader: true, SeparateFooter: true}
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
@@ -74,7 +74,7 @@ func NewTable(head ...string) table.Writer {
 			list[i].Align, list[i].AlignHeader, list[i].AlignFooter = text.AlignRight, text.AlignRight, text.AlignRight
 		}
 	}
-	t.measure(row)
+	t.rows = append(t.rows, row)
 	t.AppendHeader(row)
 	t.columns = list
 	t.Writer.SetColumnConfigs(list)
@@ -95,27 +95,33 @@ const leastWords = 8
 type fitted struct {
 	table.Writer
 	columns []table.ColumnConfig
-	words   []int // columns that hold words
-	widths  []int // of the columns with intervals below their means
-	pieces  []int // how wide the widest piece of each column is, which is never cut
+	words   []int       // columns that hold words
+	rows    []table.Row // with head and footer; measured when the table is narrowed, as most are not
+	widths  []int       // of the columns with intervals below their means
+	pieces  []int       // how wide the widest piece of each column is, which is never cut
 }
 
-// AppendRow notes how wide its cells are at least.
+// AppendRow notes the row.
 func (t *fitted) AppendRow(row table.Row, configs ...table.RowConfig) {
-	t.measure(row)
+	t.rows = append(t.rows, row)
 	t.Writer.AppendRow(row, configs...)
 }
 
 // AppendFooter likewise.
 func (t *fitted) AppendFooter(row table.Row, configs ...table.RowConfig) {
-	t.measure(row)
+	t.rows = append(t.rows, row)
 	t.Writer.AppendFooter(row, configs...)
 }
 
-func (t *fitted) measure(row table.Row) {
-	for i, cell := range row[:min(len(row), len(t.widths))] {
-		t.widths[i] = max(t.widths[i], text.LongestLineLen(stacked(fmt.Sprint(cell), 0)))
-		t.pieces[i] = max(t.pieces[i], text.LongestLineLen(folded(fmt.Sprint(cell), 1)))
+// measure notes how wide the columns are at least. The first row is the head.
+func (t *fitted) measure() {
+	n := len(t.rows[0])
+	t.widths, t.pieces = make([]int, n), make([]int, n)
+	for _, row := range t.rows {
+		for i, cell := range row[:min(len(row), n)] {
+			t.widths[i] = max(t.widths[i], text.LongestLineLen(stacked(fmt.Sprint(cell), 0)))
+			t.pieces[i] = max(t.pieces[i], text.LongestLineLen(folded(fmt.Sprint(cell), 1)))
+		}
 	}
 }
 
@@ -131,6 +137,7 @@ func (t *fitted) Render() string {
 	if len(t.words) == 0 || text.LongestLineLen(out) <= Columns {
 		return out
 	}
+	t.measure()
 	t.Style().Box.PaddingRight = " "
 	if out = t.narrowed(t.columns); text.LongestLineLen(out) <= Columns {
 		return out

@@ -17,9 +17,10 @@ import (
 // The experiment on estimates is our own, with a claim of Tsafrir, Etsion and Feitelson
 // (TPDS 2007): jobs wait less in a queue that is planned by the mean of a user's last two
 // runs instead of the users' requests, by a quarter if the shortest job overtakes first
-// (EASY++). Each log is replayed completely under each policy, planned by each rule; a job
-// is still killed at its requested time. The intervals are over the weeks of the log, or
-// over the days of a short one.
+// (EASY++). The rule tsafrir is theirs, last-two a variant of our own. Each log is replayed
+// completely under each policy, planned by each rule; a job is still killed at its
+// requested time. The intervals are over the weeks of the log, or over the days of a short
+// one.
 //
 // Next to that are the effects of the same rules on the jobs that LibraRisk ends in time,
 // and on the prices of reservations: how close these come to the delays that they pay for.
@@ -45,7 +46,7 @@ type EstimatesOptions struct {
 }
 
 var (
-	estimateRules    = []estimates.Rule{estimates.Request, estimates.Exact, estimates.LastTwo, estimates.Regression}
+	estimateRules    = []estimates.Rule{estimates.Request, estimates.Exact, estimates.Tsafrir, estimates.LastTwo, estimates.Regression}
 	estimatePolicies = []backfill.Policy{backfill.EASY, backfill.EASYShortest, backfill.Conservative}
 )
 

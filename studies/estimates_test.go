@@ -62,7 +62,7 @@ func TestEstimates_RowsArePairedWithTheRequests(t *testing.T) {
 	if a := at[accuracyName+"|drawn, easy, exact"]; a.Here != 100 {
 		t.Errorf("exact estimates are %v %% accurate", a.Here)
 	}
-	if text := EstimatesFinding(rows); !strings.Contains(text, "drawn, easy-sjbf, last-two ") {
+	if text := EstimatesFinding(rows); !strings.Contains(text, "drawn, easy-sjbf, tsafrir ") || strings.Contains(text, "last-two") {
 		t.Error(text)
 	}
 	if _, err := Estimates(nil, EstimatesOptions{}); err == nil {

@@ -165,7 +165,7 @@ func durableConfig(policy backfill.Policy, extend bool, work Work) config {
 func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 	now := bourse.Time(1_000_000)
 	cfg := durableConfig(policy, extend, drawWork(t))
-	rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
+	rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.Tsafrir, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
 	for i := range cfg.options {
 		cfg.options[i].Estimates, cfg.options[i].HalfLife = rule, 160*bourse.Second
 	}

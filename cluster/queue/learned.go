@@ -15,7 +15,8 @@ func (q *Queue) learn(now bourse.Time, j *bourse.LocalJob, run bourse.Duration) 
 	}
 }
 
-// had is the past use, for fair share, of a waiting job's user.
-func (q *Queue) had(w *backfill.Queued) uint64 {
-	return q.past.Of(q.jobs[w.Ref].job.User, q.group.Now())
-}
+// owner is the user of a waiting job, for fair share.
+func (q *Queue) owner(w *backfill.Queued) int64 { return q.jobs[w.Ref].job.User }
+
+// had is the past use, for fair share, of a user.
+func (q *Queue) had(user int64) uint64 { return q.past.Of(user, q.group.Now()) }

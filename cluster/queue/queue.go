@@ -74,10 +74,10 @@ type entry struct {
 	plan  bourse.Time // planned end
 }
 
-// more is how far to move the planned end of a job that is not over.
-func (e *entry) more() bourse.Duration {
+// more is how far a rule moves the planned end of a job that is not over.
+func (e *entry) more(rule estimates.Rule) bourse.Duration {
 	if planned := e.plan.Sub(e.start); planned < e.job.Limit() {
-		return estimates.Correct(e.job.Planned(), planned, e.job.Limit()) - planned
+		return rule.Correct(e.job.Planned(), planned, e.job.Limit()) - planned
 	}
 	return e.job.Limit()
 }
@@ -99,7 +99,7 @@ func New(opt Options) *Queue {
 	}
 	if opt.Policy.Fair && opt.Promises == nil {
 		q.past = fairshare.New(opt.HalfLife)
-		q.group.Rank(q.had)
+		q.group.Rank(q.owner, q.had)
 	}
 	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
 		q.group.Limit(q.limiter)
@@ -367,7 +367,7 @@ func (q *Queue) endJobs(now bourse.Time) {
 	}
 	for _, x := range q.over {
 		e := &q.jobs[x.ref]
-		d := e.more()
+		d := e.more(q.opt.Estimates)
 		if !q.group.Extend(x.id, e.plan, d) {
 			q.end(now, x)
 			continue

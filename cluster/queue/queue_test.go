@@ -215,7 +215,7 @@ func TestQueue_KeepsReservationsWhateverTheJobsDo(t *testing.T) {
 			jobs = append(jobs, bourse.LocalJob{ID: int64(i), Submit: at, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"),
 				Run: bourse.Duration(rapid.IntRange(0, 20).Draw(t, "run")), Estimate: bourse.Duration(rapid.IntRange(0, 15).Draw(t, "estimate"))})
 		}
-		rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.Exact, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
+		rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.Exact, estimates.Tsafrir, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
 		for i := range jobs {
 			if rule != estimates.Request { // predictions are of seconds
 				jobs[i].Run, jobs[i].Estimate = 400*jobs[i].Run, 400*jobs[i].Estimate

@@ -134,19 +134,25 @@ func cutMiddle(s string, width int) string {
 
 // fitting renders a table whose first column holds identities, and cuts them if the table
 // would be wider than tableWidth. fill makes the table with identities of a given width.
+// The table is measured with the shortest identities. A letter more of them makes it a
+// column wider, so that tells how long they may be: however many rows there are, they are
+// rendered three times at most, or once more for each letter that takes two columns.
 func fitting(fill func(width int) table.Writer) string {
 	const whole = 1000
 	words := report.Unfitted(fill(whole))
-	wide := text.LongestLineLen(words)
-	if wide <= tableWidth {
+	if text.LongestLineLen(words) <= tableWidth {
 		return words
 	}
-	for width := tableWidth; wide > tableWidth && width >= jobLeast; width-- {
-		words = report.Unfitted(fill(width))
-		wide = text.LongestLineLen(words)
+	least := fill(jobLeast)
+	words = report.Unfitted(least)
+	narrow := text.LongestLineLen(words)
+	if narrow > tableWidth {
+		return least.Render()
 	}
-	if wide > tableWidth {
-		words = fill(jobLeast).Render()
+	for width := jobLeast + tableWidth - narrow; width > jobLeast; width-- {
+		if wider := report.Unfitted(fill(width)); text.LongestLineLen(wider) <= tableWidth {
+			return wider
+		}
 	}
 	return words
 }

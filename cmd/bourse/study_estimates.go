@@ -48,7 +48,7 @@ func studyEstimates() experiment {
 func (s *studying) estimatedTraces() (list []studies.EstimatesTrace, err error) {
 	if len(s.traces) == 0 {
 		const nodes = 128
-		s.say("no --trace given: drawing %s of jobs from the model of Lublin and Feitelson; it has no users, so last-two equals request", forecastSpan.Words())
+		s.say("no --trace given: drawing %s of jobs from the model of Lublin and Feitelson; it has no users, so tsafrir and last-two equal request", forecastSpan.Words())
 		jobs, err := workload.Lublin{Nodes: nodes, Load: 0.8, Seed: simulation.SeedOf(s.seed, "estimates")}.Until(forecastSpan)
 		return []studies.EstimatesTrace{{Name: "generated", Nodes: nodes, Trace: workload.FromJobs(workload.Header{}, jobs)}}, err
 	}

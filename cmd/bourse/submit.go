@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,56 +181,6 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		return failed(fmt.Errorf("%s abandoned or withdrawn", plural(given, "job is", "jobs are")))
 	}
 	return nil
-}
-
-// settle asks until every job of a batch is placed, has ended or was given up: soon at
-// first, then every second. It leaves out batches of other users with the same identity,
-// which an operator would see. With an error it returns the jobs as last seen.
-func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer, messages io.Writer) ([]web.Job, error) {
-	said := ""
-	own := map[string]bool{}
-	for _, j := range answer.Jobs {
-		own[j.ID] = j.Taken
-	}
-	var seen []web.Job
-	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, time.Second) {
-		list, err := api.Jobs(ctx, client.Filter{Batch: answer.ID})
-		if ctx.Err() != nil {
-			return seen, context.Cause(ctx)
-		}
-		if err != nil {
-			return seen, err
-		}
-		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
-		seen = list
-		var open []string
-		for i := range list {
-			if s := list[i].State; !over(s) && (!windowed(s) || c.wait == "done") {
-				open = append(open, list[i].Name+" ("+s+")")
-			}
-		}
-		if len(open) == 0 {
-			return list, nil
-		}
-		if now := waitsFor(open, len(list), c.wait); now != said {
-			said = now
-			fmt.Fprintln(messages, now)
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return seen, context.Cause(ctx)
-		}
-	}
-}
-
-// waitsFor says how far a batch is, and names the first jobs that are still open.
-func waitsFor(open []string, all int, until string) string {
-	names := open
-	if len(names) > 3 {
-		names = append(slices.Clone(names[:3]), fmt.Sprintf("%d more", len(open)-3))
-	}
-	return fmt.Sprintf("%d of %d %s; waiting for %s", all-len(open), all, until, strings.Join(names, ", "))
 }
 
 // read reads the jobs of a batch file (.toml) or, by any other name, of a trace.

@@ -49,11 +49,7 @@ func (g *Group) startOpen() int {
 		if g.free().Min(g.now, g.now.Add(q.Estimate)) < q.Nodes || !g.mayRun(q) {
 			return i + 1
 		}
-		kind := Waited
-		if q.Submit == g.now {
-			kind = Immediate
-		}
-		g.start(i, kind)
+		g.start(i, g.inTurn(q.Submit))
 	}
 	return len(l.jobs)
 }

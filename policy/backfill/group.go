@@ -37,8 +37,8 @@ type Group struct {
 	// reserved; sure is also without those of running jobs, up to their limits.
 	sure, kept bourse.Profile
 
-	gate Gate                   // nil: no limits
-	had  func(q *Queued) uint64 // nil: the queue is in order of arrival
+	gate   Gate    // nil: no limits
+	owners *owners // nil: the queue is in order of arrival
 
 	held                int         // number of holds in work
 	firstHold, lastHold bourse.Time // starts of the earliest and the latest of them
@@ -103,7 +103,12 @@ func New(nodes int, policy Policy, now bourse.Time) *Group {
 func (g *Group) Now() bourse.Time { return g.now }
 
 // Waiting is the number of queued jobs.
-func (g *Group) Waiting() int { return g.line.len() }
+func (g *Group) Waiting() int {
+	if g.byLanes() {
+		return g.owners.waiting
+	}
+	return g.line.len()
+}
 
 // Next returns the next instant at which a pass is due without any event from the owner:
 // the end of a reservation or a guaranteed start; Never if there is none. The owner itself
@@ -189,6 +194,10 @@ func (g *Group) Arrive(q Queued) bool {
 	}
 	q.Guarantee = bourse.Never
 	g.changed.more()
+	if g.byLanes() {
+		g.owners.add(q)
+		return true
+	}
 	i := g.line.add(q)
 	if g.policy.Conservative() {
 		g.time.arrive(i, &q)
@@ -269,6 +278,14 @@ func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 // Cancel removes a waiting job from the queue and reports whether there was one. It costs a
 // walk over the queue.
 func (g *Group) Cancel(id int64) bool {
+	if g.byLanes() {
+		if !g.owners.cancel(id) {
+			return false
+		}
+		delete(g.ids, id)
+		g.changed.more()
+		return true
+	}
 	for i := g.line.head; i < len(g.line.jobs); i++ {
 		q := &g.line.jobs[i]
 		if q.ID != id || q.Nodes == gone {

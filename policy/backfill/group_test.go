@@ -44,7 +44,7 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 			w.v.most = rapid.IntRange(1, 2).Draw(t, "most")
 			w.g.Limit(gate{w.v.most, w.g})
 		}
-		w.g.Rank(func(q *Queued) uint64 { return had(q, w.g.now) })
+		w.g.Rank(owner, func(of int64) uint64 { return had(of, w.g.now) })
 		w.g.time.worth = rapid.SampledFrom([]int{0, 3, worthMarks}).Draw(t, "marks from")
 		for range rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "crowd") {
 			w.arrive(rapid.IntRange(1, nodes).Draw(t, "n"), bourse.Duration(rapid.IntRange(1, 8).Draw(t, "d")))
@@ -57,8 +57,11 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 	})
 }
 
-// had orders jobs in an arbitrary way that changes over time.
-func had(q *Queued, now bourse.Time) uint64 { return uint64(q.ID*7+int64(now)/3*11) % 5 }
+// owner is the owner of a job, of six.
+func owner(q *Queued) int64 { return q.ID % 6 }
+
+// had orders owners in an arbitrary way that changes over time; some are equal.
+func had(owner int64, now bourse.Time) uint64 { return uint64(owner*7+int64(now)/3*11) % 5 }
 
 // gate lets a given number of jobs of the same class, by their ids, run at once.
 type gate struct {

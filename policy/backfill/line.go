@@ -61,25 +61,29 @@ func (b *block) take(q *Queued) {
 // len is the number of live jobs.
 func (l *line) len() int { return len(l.jobs) - l.head - l.dead }
 
-// add puts q behind all jobs of its own or a higher priority and returns its index. At the
-// end it costs O(1), elsewhere a walk over the queue. Dead entries keep their priority, so
-// all entries from head on are in order.
+// add puts q behind all jobs of its own or a higher priority and returns its index. Dead
+// entries keep their priority, so all entries from head on are in order.
 func (l *line) add(q Queued) int {
 	i := len(l.jobs)
 	for i > l.head && l.jobs[i-1].Priority < q.Priority {
 		i--
 	}
+	l.insert(i, q)
+	return i
+}
+
+// insert puts q at index i. At the end it costs O(1), elsewhere a walk over the queue.
+func (l *line) insert(i int, q Queued) {
 	if i < len(l.jobs) {
 		l.jobs = slices.Insert(l.jobs, i, q)
 		l.resum(i >> blockBits)
-		return i
+		return
 	}
 	if i&(blockSize-1) == 0 {
 		l.blocks = append(l.blocks, emptyBlock())
 	}
 	l.jobs = append(l.jobs, q)
 	l.blocks[i>>blockBits].take(&q)
-	return i
 }
 
 // remove takes job i out. The indices of the others do not change.

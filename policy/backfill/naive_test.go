@@ -127,7 +127,7 @@ func (v *naive) rank(now bourse.Time) {
 		return
 	}
 	for i := range v.queue {
-		v.queue[i].Had = had(&v.queue[i], now)
+		v.queue[i].Had = had(owner(&v.queue[i]), now)
 	}
 	for i := range v.queue {
 		for k := i + 1; k < len(v.queue); k++ {

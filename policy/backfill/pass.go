@@ -21,6 +21,9 @@ func (g *Group) Pass() []Start {
 	if r := g.running.first(); r != nil && r.End <= g.now {
 		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", r.ID, g.now))
 	}
+	if g.byLanes() {
+		return g.passByLanes()
+	}
 	g.rank()
 	if g.gate != nil {
 		return g.passLimited()
@@ -57,11 +60,7 @@ func (g *Group) startHeads(i int) int {
 		if q.Nodes > g.supply.now() || !g.lasts(q) || !g.mayRun(q) {
 			return i + 1
 		}
-		kind := Waited
-		if q.Submit == g.now {
-			kind = Immediate
-		}
-		g.start(i, kind)
+		g.start(i, g.inTurn(q.Submit))
 	}
 	return i
 }
@@ -78,12 +77,7 @@ func (g *Group) lasts(q *Queued) bool {
 // it would have had at its turn.
 func (g *Group) fill(i int) {
 	for i < len(g.line.jobs) { // with no job left, the free profile is not needed
-		if first, last := g.falls(); g.workOK {
-			g.horizon.look(g.work, first, last)
-		} else {
-			g.horizon.look(*g.free(), first, last)
-		}
-		if g.horizon.empty() {
+		if g.look(); g.horizon.empty() {
 			return
 		}
 		if i = g.line.fitting(i, &g.horizon); i < 0 {
@@ -95,6 +89,15 @@ func (g *Group) fill(i int) {
 		}
 		g.start(i, Backfilled)
 		i++
+	}
+}
+
+// look computes the horizon of what is free beside the holds, if they are placed.
+func (g *Group) look() {
+	if first, last := g.falls(); g.workOK {
+		g.horizon.look(g.work, first, last)
+	} else {
+		g.horizon.look(*g.free(), first, last)
 	}
 }
 
@@ -145,9 +148,7 @@ func (g *Group) hold(end int) bool {
 		return false
 	}
 	if !g.workOK {
-		g.work = append(g.work[:0], *g.free()...)
-		g.workOK, g.held, g.probe = true, 0, g.line.head
-		g.firstHold, g.lastHold = bourse.Never, g.now
+		g.beginHolds()
 	}
 	placed := false
 	for ; g.held < g.policy.Reserve && g.probe < end; g.probe++ {
@@ -155,22 +156,42 @@ func (g *Group) hold(end int) bool {
 		if q.Nodes == gone || g.barred(q) {
 			continue
 		}
-		if at := g.earliest(q, &g.work); at < bourse.Never {
-			g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
-			g.firstHold, g.lastHold = min(g.firstHold, at), max(g.lastHold, at)
-		}
+		g.holdFor(q)
 		g.held++
 		placed = true
 	}
 	return placed
 }
 
+// beginHolds begins with what is free, without any hold.
+func (g *Group) beginHolds() {
+	g.work = append(g.work[:0], *g.free()...)
+	g.workOK, g.held, g.probe = true, 0, g.line.head
+	g.firstHold, g.lastHold = bourse.Never, g.now
+}
+
+// holdFor places the hold of a blocked job, if it ever fits.
+func (g *Group) holdFor(q *Queued) {
+	if at := g.earliest(q, &g.work); at < bourse.Never {
+		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		g.firstHold, g.lastHold = min(g.firstHold, at), max(g.lastHold, at)
+	}
+}
+
 // start moves job i from the queue to the running jobs.
 func (g *Group) start(i int, kind Class) {
 	q := g.line.jobs[i]
+	g.line.remove(i)
+	if g.policy.Conservative() {
+		g.time.start(int32(i))
+	}
+	g.begin(q, kind)
+}
+
+// begin adds a job that has left the queue to the running jobs.
+func (g *Group) begin(q Queued, kind Class) {
 	end := g.now.Add(q.Estimate)
 	g.changed.more()
-	g.line.remove(i)
 	if g.supply.alone {
 		g.supply.idle -= q.Nodes
 	} else {
@@ -178,9 +199,6 @@ func (g *Group) start(i int, kind Class) {
 	}
 	if g.workOK {
 		g.work.Add(g.now, end, -q.Nodes)
-	}
-	if g.policy.Conservative() {
-		g.time.start(int32(i))
 	}
 	r := Running{ID: q.ID, Nodes: q.Nodes, Start: g.now, End: end}
 	if g.sure != nil {

@@ -11,7 +11,7 @@ func TestRank_AnotherOrderAsksEverybodyAgain(t *testing.T) {
 	t.Parallel()
 	had := map[int64]uint64{}
 	g := New(4, EASYFair, 0)
-	g.Rank(func(q *Queued) uint64 { return had[q.ID] })
+	g.Rank(func(q *Queued) int64 { return q.ID }, func(id int64) uint64 { return had[id] })
 	g.Arrive(job(1, 2, 100))
 	g.Arrive(job(2, 4, 10))  // holds all nodes from 100 on
 	g.Arrive(job(3, 2, 200)) // would be in its way
@@ -30,7 +30,7 @@ func TestRank_AJobIsFoundInALongQueue(t *testing.T) {
 	t.Parallel()
 	had := map[int64]uint64{}
 	g := New(4, EASYFair, 0)
-	g.Rank(func(q *Queued) uint64 { return had[q.ID] })
+	g.Rank(func(q *Queued) int64 { return q.ID }, func(id int64) uint64 { return had[id] })
 	g.Arrive(job(1, 3, 1000))
 	g.Arrive(job(2, 1, 500))
 	for id := int64(3); id < 200; id++ {

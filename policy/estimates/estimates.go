@@ -1,12 +1,17 @@
 // Package estimates predicts how long a local job will run, for sites that do not plan by
-// the user's request: from the user's last two runs (Tsafrir, Etsion and Feitelson,
-// "Backfilling Using System-Generated Predictions Rather than User Runtime Estimates",
-// IEEE TPDS 18, 2007) or by a regression on what is known of the job.
+// the user's request: from the user's last two runs or by a regression on what is known of
+// the job.
+//
+// The rule tsafrir is that of Tsafrir, Etsion and Feitelson ("Backfilling Using
+// System-Generated Predictions Rather than User Runtime Estimates", IEEE TPDS 18, 2007). It
+// waits for two runs of a user and corrects in the paper's steps. The rule last-two is our
+// own: it begins with the first run, and its corrections double.
 //
 // A site plans by the prediction and kills by the request. A job that outlives its
 // prediction gets another one, up to its request. What has been learned is a value that
 // can be saved and loaded. The same runs in the same order give the same predictions on
-// every machine.
+// every machine. Runs that end at one instant are learned in some order, and the later one
+// is then a user's last: that order is the caller's, and it matters (docs/POLICIES.md).
 // The package reads no clock and does no I/O.
 package estimates
 
@@ -26,11 +31,12 @@ type Rule uint8
 const (
 	Request    Rule = iota // what the user asked for
 	Exact                  // what the job will really run, which nobody knows: the best possible estimate
-	LastTwo                // the mean of the user's last two runs
+	Tsafrir                // the mean of the user's last two runs, once there are two, corrected as the paper does
+	LastTwo                // the same from the first run on, with corrections that double
 	Regression             // a linear fit of all runs so far
 )
 
-var ruleNames = []string{"request", "exact", "last-two", "regression"}
+var ruleNames = []string{"request", "exact", "tsafrir", "last-two", "regression"}
 
 // Names are the names that ParseRule reads.
 func Names() []string { return slices.Clone(ruleNames) }
@@ -65,27 +71,33 @@ func New(r Rule) *Predictor {
 }
 
 // Predict predicts at submission how long a job will run: from a second to limit, what it
-// may run, above 0. Under LastTwo the prediction is limit for a user without a known run,
-// and the one run for a user with one.
+// may run, above 0. For a user without a known run it is limit under Tsafrir and LastTwo;
+// for a user with one run it is limit under Tsafrir, and the run under LastTwo. Under
+// Tsafrir the mean is in whole seconds, rounded down: logs and the published simulators of
+// the rule have no finer time.
 func (p *Predictor) Predict(j *bourse.LocalJob, limit bourse.Duration) bourse.Duration {
 	d := limit
 	switch last, known := p.users[j.User]; {
 	case p.rule == Exact:
 		d = j.Run
+	case p.rule == Tsafrir && last.Before > 0:
+		d = mean(last.Last, last.Before) / bourse.Second * bourse.Second
+	case p.rule == LastTwo && last.Before > 0:
+		d = mean(last.Last, last.Before)
 	case p.rule == LastTwo && known:
 		d = last.Last
-		if last.Before > 0 {
-			d = last.Last/2 + last.Before/2 + (last.Last&1+last.Before&1)/2
-		}
 	case p.rule == Regression:
 		d = p.fit.predict(p.features(j, limit))
 	}
 	return min(max(d, shortest), limit)
 }
 
+// mean is the mean of two runs above 0, rounded down.
+func mean(a, b bourse.Duration) bourse.Duration { return a/2 + b/2 + (a&1+b&1)/2 }
+
 // Learn records how long a job has run. Call it in the order in which jobs end.
 func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
-	if p.rule < LastTwo {
+	if p.rule < Tsafrir {
 		return
 	}
 	run = max(run, 1)
@@ -98,13 +110,28 @@ func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
 	}
 }
 
-// Correct is the next prediction of a job that has outlived one: a minute more at first,
-// then fifteen minutes more, then twice as much each time, up to its limit. The paper adds
-// in growing steps too; it was not checked whether they are the same. first is the
-// prediction at submission, now the last one.
-func Correct(first, now, limit bourse.Duration) bourse.Duration {
-	more := bourse.Minute
-	if added := now - first; added > 0 {
+// corrections are how far beyond its first prediction a job is planned that outlives one
+// after the other (Tsafrir, Etsion and Feitelson 2007). After the last the job is planned
+// for all that it asked for.
+var corrections = []bourse.Duration{
+	bourse.Minute, 5 * bourse.Minute, 15 * bourse.Minute, 30 * bourse.Minute,
+	bourse.Hour, 2 * bourse.Hour, 5 * bourse.Hour, 10 * bourse.Hour, 20 * bourse.Hour, 50 * bourse.Hour, 100 * bourse.Hour,
+}
+
+// Correct is the next prediction of a job that has outlived one, up to its limit. first is
+// the prediction at submission, now the last one. Under Tsafrir the next is first plus the
+// first of the paper's steps that is beyond now. Under the other rules a minute is added at
+// first, then fifteen minutes, then twice as much each time.
+func (r Rule) Correct(first, now, limit bourse.Duration) bourse.Duration {
+	added, more := now-first, bourse.Duration(bourse.Minute)
+	switch {
+	case r == Tsafrir:
+		i := slices.IndexFunc(corrections, func(d bourse.Duration) bool { return d > added })
+		if i < 0 {
+			return limit
+		}
+		more = corrections[i] - added
+	case added > 0:
 		more = added + 14*bourse.Minute
 	}
 	if now > limit-more {

@@ -72,22 +72,68 @@ func TestExact_IsTheRunWithinTheRequest(t *testing.T) {
 }
 
 // 1 min, 15, 30, 60, ..., up to the request.
-func TestCorrect_AddsAMinuteThenQuartersThatDouble(t *testing.T) {
+func TestCorrect_OfLastTwoAddsAMinuteThenQuartersThatDouble(t *testing.T) {
 	t.Parallel()
 	const first = 7 * minute
 	at := first
 	for _, more := range []bourse.Duration{1, 15, 30, 60, 120} {
-		next := Correct(first, at, bourse.Day)
+		next := LastTwo.Correct(first, at, bourse.Day)
 		if next-at != more*minute {
 			t.Errorf("after %v it adds %v, want %d min", at, next-at, more)
 		}
 		at = next
 	}
-	if got := Correct(first, first, first+30*bourse.Second); got != first+30*bourse.Second {
+	if got := LastTwo.Correct(first, first, first+30*bourse.Second); got != first+30*bourse.Second {
 		t.Errorf("beyond the request: %v", got)
 	}
-	if got := Correct(1, bourse.MaxDuration-1, bourse.MaxDuration); got != bourse.MaxDuration {
+	if got := LastTwo.Correct(1, bourse.MaxDuration-1, bourse.MaxDuration); got != bourse.MaxDuration {
 		t.Errorf("near the end of time: %v", got)
+	}
+}
+
+// TPDS 2007: the average of the two last runs, the user's estimate until there are two.
+func TestTsafrir_WaitsForTwoRunsOfAUser(t *testing.T) {
+	t.Parallel()
+	p := New(Tsafrir)
+	for _, step := range []struct{ want, run bourse.Duration }{
+		{60 * minute, 10 * minute}, // nobody knows the user: the request
+		{60 * minute, 21*minute + 1},
+		{15*minute + 30*bourse.Second, 40*minute + bourse.Second - 1}, // of 10 min and 21 min 0.001 s
+		{30*minute + 30*bourse.Second, 99 * minute},                   // whole seconds, rounded down
+		{60 * minute, minute},                                         // no more than the request
+	} {
+		if got := p.Predict(job(7, 1, 60*minute), 60*minute); got != step.want {
+			t.Errorf("before the run of %v: %v, want %v", step.run, got, step.want)
+		}
+		p.Learn(job(7, 1, 60*minute), 60*minute, step.run)
+	}
+	if got := p.Predict(job(8, 1, 60*minute), 60*minute); got != 60*minute {
+		t.Errorf("another user's runs count: %v", got)
+	}
+	for range 2 {
+		p.Learn(job(9, 1, minute), minute, 1)
+	}
+	if got := p.Predict(job(9, 1, minute), minute); got != bourse.Second {
+		t.Errorf("two runs of no length: %v", got)
+	}
+}
+
+// 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h beyond the first prediction, up to the
+// request; then the request.
+func TestCorrect_OfTsafrirGoesByThePapersSteps(t *testing.T) {
+	t.Parallel()
+	const first, limit = 7 * minute, 1000 * bourse.Hour
+	at := bourse.Duration(first)
+	for _, beyond := range []bourse.Duration{1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000} {
+		if at = Tsafrir.Correct(first, at, limit); at != first+beyond*minute {
+			t.Errorf("%v, want %d min beyond %v", at, beyond, bourse.Duration(first))
+		}
+	}
+	if got := Tsafrir.Correct(first, at, limit); got != limit {
+		t.Errorf("after the last step: %v", got)
+	}
+	if got := Tsafrir.Correct(first, first+minute, first+3*minute); got != first+3*minute {
+		t.Errorf("beyond the request: %v", got)
 	}
 }
 
@@ -197,7 +243,7 @@ func TestRegression_IsTheRidgeRegressionOfAllRuns(t *testing.T) {
 // A process that goes on with what another one has saved predicts the same, to the bit.
 func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []Rule{Request, Exact, LastTwo, Regression} {
+	for _, rule := range []Rule{Request, Exact, Tsafrir, LastTwo, Regression} {
 		p, jobs, runs := New(rule), []*bourse.LocalJob(nil), []bourse.Duration(nil)
 		jobs, runs = draws(2, 300)
 		for k, j := range jobs[:150] {
@@ -220,7 +266,7 @@ func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
 			p.Learn(j, j.Estimate, runs[150+k])
 			q.Learn(j, j.Estimate, runs[150+k])
 		}
-		if (p.Save() != nil) != (rule >= LastTwo) {
+		if (p.Save() != nil) != (rule >= Tsafrir) {
 			t.Errorf("%v saves %v", rule, p.Save())
 		}
 		if a, b := p.Save(), q.Save(); !reflect.DeepEqual(a, b) {
@@ -283,7 +329,7 @@ func TestParseRule_ReadsTheNames(t *testing.T) {
 			t.Errorf("%q: %v, %v", s, r, err)
 		}
 	}
-	if _, err := ParseRule("mean"); err == nil || err.Error() != `estimates "mean": must be request, exact, last-two, regression` {
+	if _, err := ParseRule("mean"); err == nil || err.Error() != `estimates "mean": must be request, exact, tsafrir, last-two, regression` {
 		t.Error(err)
 	}
 }

@@ -34,13 +34,19 @@ const quiet = 45 * time.Second
 // restart of the broker, Missed is told why, and with a job its state comes
 // first again.
 func (c *Client) Follow(ctx context.Context, job string, see func(Event) error) error {
+	return c.FollowOpened(ctx, job, func() {}, see)
+}
+
+// FollowOpened is Follow, and calls opened each time a stream has been opened: what happens
+// from then on comes as an event.
+func (c *Client) FollowOpened(ctx context.Context, job string, opened func(), see func(Event) error) error {
 	path := "/v1/events"
 	if job != "" {
 		path += "?job=" + url.QueryEscape(job)
 	}
 	wait, last := firstWait, ""
 	for try := 1; ; try++ {
-		heard, err := c.stream(ctx, path, &last, see)
+		heard, err := c.stream(ctx, path, &last, opened, see)
 		switch {
 		case errors.Is(err, ErrEnough):
 			return nil
@@ -73,8 +79,8 @@ func (e *seeError) Error() string { return e.err.Error() }
 func (e *seeError) Unwrap() error { return e.err }
 
 // stream reads one stream from the event after last to its end, and keeps in last the id of
-// each that was seen; heard says that something came.
-func (c *Client) stream(ctx context.Context, path string, last *string, see func(Event) error) (heard bool, err error) {
+// each that was seen; heard says that something came. It calls opened once it is open.
+func (c *Client) stream(ctx context.Context, path string, last *string, opened func(), see func(Event) error) (heard bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	answer, err := c.sendWith(ctx, http.MethodGet, path, nil, map[string]string{"Last-Event-ID": *last})
@@ -82,6 +88,7 @@ func (c *Client) stream(ctx context.Context, path string, last *string, see func
 		return false, err
 	}
 	defer func() { _ = answer.Body.Close() }()
+	opened()
 	alarm := time.AfterFunc(quiet, stop)
 	defer alarm.Stop()
 	lines := bufio.NewReaderSize(answer.Body, 64<<10)
