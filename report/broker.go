@@ -148,10 +148,11 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 			tx.pays(f.Posted)
 		}
 	case bourse.LegDone:
-		b.spent -= f.Refund
-		b.refunded = b.refunded.Plus(f.Refund)
+		back := f.Refund.Plus(f.Penalty)
+		b.spent -= back
+		b.refunded = b.refunded.Plus(back)
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
-			tx.pays(-f.Refund)
+			tx.pays(-back)
 		}
 	}
 }

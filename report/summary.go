@@ -34,7 +34,7 @@ type SiteSummary struct {
 	LegsBroken  int                 `json:"legsBroken"`  // released, lost or given up in doubt
 	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
 	Income      Income              `json:"income"`
-	Refunded    bourse.Credits      `json:"refunded,omitzero"` // of that, for legs that were given up or lost
+	Refunded    bourse.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
 	Accounts    []bourse.Account    `json:"accounts"`
 	Deadlines   Deadlines           `json:"deadlines,omitzero"` // of a site that takes some
 }
@@ -102,7 +102,7 @@ type BrokerSummary struct {
 	Jobs          JobSummary          `json:"jobs"`
 	Postponements map[bourse.Code]int `json:"postponements"`     // how often a job was put off, by reason
 	Cost          Income              `json:"cost"`              // bound by the committed legs
-	Refunded      bourse.Credits      `json:"refunded,omitzero"` // of that, for legs that were given up or lost
+	Refunded      bourse.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
 	Spent         bourse.Credits      `json:"spent"`             // posted, net of what was given back
 	Budget        bourse.Credits      `json:"budget"`
 	Left          bourse.Credits      `json:"left"`             // of the budget, less what was spent
