@@ -84,7 +84,7 @@ func (u Urgency) Of(budget Credits) Credits {
 	case u > 0:
 		return Credits(u - 1)
 	case u < 0:
-		return min(MaxUrgency, Credits(mulDiv(int64(budget), int64(-1-u), 1_000_000)))
+		return min(MaxUrgency, Credits(MulDiv(int64(budget), int64(-1-u), 1_000_000)))
 	}
 	return 0
 }

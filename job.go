@@ -80,7 +80,7 @@ func (r Request) DefaultBudget() Credits {
 // alone implies.
 func (r Request) PriceWithin() Price {
 	rt := r.MinPerformance.Runtime(r.Length)
-	return Price(mulDiv(int64(r.Budget)/int64(r.Nodes), int64(Hour), int64(rt)))
+	return Price(MulDiv(int64(r.Budget)/int64(r.Nodes), int64(Hour), int64(rt)))
 }
 
 // Job is a request with an owner: what a user hands to a broker.

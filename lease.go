@@ -131,22 +131,16 @@ func (c Cancellation) Refund(f Fare, held, start, now Time) Credits {
 		return 0
 	}
 	back := f.Base
-	if full := held.Add(span / 1000 * Duration(c.Full)); now > full {
-		back = Credits(mulDiv(int64(f.Base), int64(start.Sub(now)), int64(start.Sub(full))))
+	if full := held.Add(Duration(MulDiv(int64(span), int64(c.Full), 1000))); now > full {
+		back = Credits(MulDiv(int64(f.Base), int64(start.Sub(now)), int64(start.Sub(full))))
 	}
 	return max(0, back-c.fee(f, max(0, now.Sub(held))))
 }
 
 // fee is the fee for having held a leg for d, at most the base part.
 func (c Cancellation) fee(f Fare, d Duration) Credits {
-	if c.Holding == 0 {
-		return 0
-	}
-	all := Duration(1000 * int64(Hour) / int64(c.Holding))
-	if d >= all {
-		return f.Base
-	}
-	return Credits(mulDiv(int64(f.Base), int64(d)*int64(c.Holding), 1000*int64(Hour)))
+	shares := MulDiv(int64(d), int64(c.Holding), 1) // of 1,000 hours
+	return f.Base.Over(min(shares, 1000*int64(Hour)), 1000*int64(Hour))
 }
 
 // LegState is the state of a leg at its site. The states and the moves between them are those

@@ -135,3 +135,46 @@ func TestReason_ShowsItsWordsElseItsCode(t *testing.T) {
 		t.Errorf("a reason is shown as %q", got)
 	}
 }
+
+// The full refund ends after its share of the notice, to the millisecond: multiplied before
+// it is divided. With 1,999 ms of notice, half of them are 999, not 500.
+func TestCancellation_FullRefundEndsToTheMillisecond(t *testing.T) {
+	t.Parallel()
+	fare := Fare{Base: 6_832_500}
+	for _, c := range []struct {
+		held, start, now Time
+		full             int
+		want             Credits
+	}{
+		{0, 1999, 999, 500, 6_832_500},
+		{0, 1999, 1000, 500, 6_825_667}, // 999 of the 1,000 ms from 999 to 1,999 are left
+		{0, 999, 499, 500, 6_832_500},   // a notice below a second had no full refund at all
+		{0, 7_253_999, 3_626_999, 500, 6_832_500},
+		{0, 7_253_999, 4_103_500, 500, 5_934_873},
+		{0, Time(MaxDuration / 2), Time(MaxDuration / 4), 1000, 6_832_500}, // beyond 64 bits
+	} {
+		got := Cancellation{Full: c.full}.Refund(fare, c.held, c.start, c.now)
+		if got != c.want {
+			t.Errorf("held at %d, starts at %d, full for %d thousandths, given up at %d: %d, want %d", c.held, c.start, c.full, c.now, got, c.want)
+		}
+	}
+}
+
+// The fee is that of the hours held, at most the base part, whatever the share is.
+func TestCancellation_FeeIsOfTheHoursHeld(t *testing.T) {
+	t.Parallel()
+	fare := Fare{Base: 10_000_000_000}
+	for _, c := range []struct {
+		held    Duration
+		holding int
+		want    Credits
+	}{
+		{514_285_714, 7, 9_999_999_994}, // of 142.857 h, one ms before the fee is all of the base
+		{514_285_715, 7, 10_000_000_000},
+		{MaxDuration / 2, 1000, 10_000_000_000},
+	} {
+		if got := (Cancellation{Holding: c.holding}).fee(fare, c.held); got != c.want {
+			t.Errorf("held for %d ms at %d thousandths: %d, want %d", c.held, c.holding, got, c.want)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (c Credits) Times(n int) Credits {
 
 // Over is the amount x all / part, rounded down. None may be negative, and part must be
 // above 0. A result that does not fit is MaxCredits.
-func (c Credits) Over(all, part int64) Credits { return Credits(mulDiv(int64(c), all, part)) }
+func (c Credits) Over(all, part int64) Credits { return Credits(MulDiv(int64(c), all, part)) }
 
 // Share is the given thousandths of the amount, rounded half up once. Neither may be
 // negative. A result that does not fit is MaxCredits.
@@ -163,8 +163,10 @@ func (p *Price) UnmarshalTOML(v any) error {
 	return err
 }
 
-// mulDiv is a x b / c in 128 bits, rounded down, at most the largest int64.
-func mulDiv(a, b, c int64) int64 {
+// MulDiv is a x b / c in 128 bits, rounded down, at most the largest int64. a and b must not
+// be negative, and c must be above 0. A share of a whole number is taken with it: whoever
+// divides first loses up to c - 1 of a, times b.
+func MulDiv(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c) {
 		return math.MaxInt64

@@ -7,14 +7,33 @@ import (
 
 // firstCycle is the first instant, now or later, at which a cycle fires.
 func (c *Config) firstCycle(now bourse.Time) bourse.Time {
-	since := now.Sub(bourse.Time(c.Phase)) % c.Cycle
-	switch {
-	case since == 0:
-		return now
-	case since < 0:
-		return now.Add(-since)
+	n := c.spanOf(now)
+	if at := c.cycleIn(n); at >= now {
+		return at
 	}
-	return now.Add(c.Cycle - since)
+	return c.cycleIn(n + 1)
+}
+
+// spanOf numbers the span of the length of a cycle that holds an instant. The first after
+// the time's zero is 0.
+func (c *Config) spanOf(at bourse.Time) int64 {
+	n := int64(at) / int64(c.Cycle)
+	if bourse.Time(n)*bourse.Time(c.Cycle) > at {
+		n--
+	}
+	return n
+}
+
+// cycleIn is when the cycle of a span fires.
+func (c *Config) cycleIn(n int64) bourse.Time {
+	phase := c.Phase
+	if c.Phases != 0 {
+		x := c.Phases + uint64(n)*0x9e3779b97f4a7c15 // splitmix64
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		phase = bourse.Duration((x ^ x>>31) % uint64(c.Cycle))
+	}
+	return (bourse.Time(n) * bourse.Time(c.Cycle)).Add(phase)
 }
 
 // startCycles sets the alarm of a life's first cycle.
@@ -29,7 +48,7 @@ func (sch *scheduler) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) 
 	if m.At != sch.next {
 		return
 	}
-	sch.next = m.At.Add(sch.cfg.Cycle)
+	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
 	if sch.cycle.phase == idle && sch.queue.idle() && sch.peers.unheard() {

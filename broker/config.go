@@ -32,8 +32,9 @@ type Config struct {
 	Holders      []bourse.Holder           // tenants, their members, and further terms, in order
 	TermsStay    bool                      // terms on record take precedence over this configuration
 
-	Cycle   bourse.Duration // a cycle fires at every multiple of Cycle, plus Phase
+	Cycle   bourse.Duration // a cycle fires once in every span of Cycle, Phase after its begin
 	Phase   bourse.Duration // below Cycle; see the function Phase
+	Phases  uint64          // not 0: each cycle has a phase of its own, drawn from this seed, in place of Phase
 	Horizon bourse.Duration // how far ahead windows are searched for
 	Lead    bourse.Duration // the least time from now to a window's start; 0 only without latency
 
@@ -126,17 +127,19 @@ func Defaults(name string) Config {
 // ServiceDefaults returns Defaults with the bounds needed by a process that serves for
 // years. Jobs are forgotten 7 days after they are over. At most 64 MB of detail an hour
 // and 100 refused submissions of a user an hour are recorded. No user may have more than
-// 10,000 waiting jobs, and no job waits for a better window.
+// 10,000 waiting jobs, and no job waits for a better window. Each cycle has a phase of its
+// own, drawn from the name and the cycle.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
 	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*bourse.Day, 64<<20, 100, 10_000
-	c.Patience = 0
+	c.Patience, c.Phases = 0, uint64(Phase(name, bourse.MaxDuration))|1
 	return c
 }
 
 // Phase is the offset of a broker's cycles: the 64-bit FNV-1a hash of its name, modulo
 // the cycle, which must not be 0. It keeps brokers with equal cycles from firing
-// together, which would always favour the same one.
+// together. If there are several brokers, Config.Phases is set too: with the same phase in
+// every cycle, the same broker would always choose first.
 func Phase(name string, cycle bourse.Duration) bourse.Duration {
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -47,8 +47,8 @@ type scheduler struct {
 // accounts and jobs as the first; phase 8 skips jobs withdrawn since, and windows that
 // the accounts no longer cover.
 //
-// A cycle fires at every multiple of Config.Cycle plus Config.Phase; every waiting job
-// is then due. One also fires at once when BatchSize jobs have arrived that no cycle
+// A cycle fires at every multiple of Config.Cycle plus Config.Phase or, with Config.Phases,
+// a phase drawn for this one; every waiting job is then due. One also fires at once when BatchSize jobs have arrived that no cycle
 // has looked at. Only those are then due, in as many cycles as they fill batches.
 //
 // A batch is cut at BatchSize. The rest follows in the next cycle, at the same instant
@@ -61,8 +61,8 @@ type scheduler struct {
 // unless no site at all answers: see silent.go.
 //
 // A broker whose strategy is not a batch takes jobs one by one: each arrival opens a
-// cycle of its own. A job that finds no place waits for the next multiple of
-// Config.Cycle, and is then tried again alone.
+// cycle of its own. A job that finds no place waits for the next instant at which cycles
+// fire, and is then tried again alone.
 type cycle struct {
 	phase   phase
 	number  uint64

@@ -31,6 +31,27 @@ func TestCycle_FiresAtMultiplesOfItsLengthPlusItsPhase(t *testing.T) {
 	}
 }
 
+// With Phases, one cycle fires in each span of a cycle's length, and of two brokers each is
+// the first in about half of them. A restart finds the same instants.
+func TestCycle_APhaseDrawnForEachCycleFavoursNobody(t *testing.T) {
+	t.Parallel()
+	a, b := ServiceDefaults("vo1"), ServiceDefaults("vo2")
+	first := 0
+	for n := range bourse.Time(1000) {
+		from := n * bourse.Time(a.Cycle)
+		x, y := a.firstCycle(from), b.firstCycle(from)
+		if x < from || x >= from.Add(a.Cycle) || a.firstCycle(x) != x || a.firstCycle(x+1) < from.Add(a.Cycle) {
+			t.Fatalf("the cycle of the span from %v fires at %v, the next at %v", from, x, a.firstCycle(x+1))
+		}
+		if x < y {
+			first++
+		}
+	}
+	if first < 450 || first > 550 {
+		t.Errorf("vo1 is the first in %d of 1,000 cycles", first)
+	}
+}
+
 func TestPhase_SpreadsBrokersOverTheCycle(t *testing.T) {
 	t.Parallel()
 	seen := map[bourse.Duration]bool{}

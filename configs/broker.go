@@ -124,7 +124,7 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		entries("quota", about{kind: "credits by user"}, b.quota, "most that single users may spend of the budget"),
 		span("cycle", &b.Cycle, 30*bourse.Minute, bourse.Second, "how often waiting jobs are planned").must(`"30m"`),
 		span("horizon", &b.Horizon, 7*bourse.Day, bourse.Second, "how far ahead to look for windows; must be more than `lead`").must(`"7d"`),
-		word("algorithm", &b.Algorithm, "amp", algorithms, "algorithm that searches for windows").must(`"amp"`),
+		word("algorithm", &b.Algorithm, "amp", algorithms, "algorithm that searches for windows"),
 		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows minimizes; value: cost + urgency x (end - ready)"),
 		urgency(&b.Urgency, bourse.DefaultUrgency(), "with minimize = \"value\": what it is worth to a job to end an hour earlier"),
 		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},

@@ -51,6 +51,20 @@ secret = "hook.secret"
 `
 )
 
+// The algorithm has a default and may be left out, in a process and in a scenario.
+func TestBroker_TheAlgorithmIsAmpIfLeftOut(t *testing.T) {
+	t.Parallel()
+	b, err := ParseBrokerProcess("/etc/bourse/vo1.toml", []byte(strings.Replace(tideProcess, "algorithm = \"amp\"\n", "", 1)))
+	if err != nil || b.Algorithm != "amp" {
+		t.Errorf("%v, %+v", err, b)
+	}
+	const scenario = "until = \"1d\"\n[[site]]\nname = \"a\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n" +
+		"[[broker]]\nname = \"vo1\"\nbudget = 1.0\ncycle = \"30m\"\nhorizon = \"1d\"\n"
+	if sc, err := ParseScenario("a.toml", []byte(scenario)); err != nil || sc.Brokers[0].Algorithm != "amp" {
+		t.Errorf("%v, %+v", err, sc)
+	}
+}
+
 func TestProcess_SiteDefaultsLieBesideItsFile(t *testing.T) {
 	t.Parallel()
 	s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess))

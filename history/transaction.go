@@ -25,7 +25,7 @@ type Leg struct {
 	Site   string // "" if unknown
 	What   bourse.Leg
 	Fare   bourse.Fare     // the binding price
-	Posted bourse.Credits  // net of refunds
+	Posted bourse.Credits  // net of refunds and penalties
 	State  bourse.LegState // as far as the broker knows, or as its site reported
 	Reason bourse.Code     // why it ended, by its site
 	End    bourse.Time     // when its nodes were released; Never: not yet
@@ -152,10 +152,10 @@ func (l *Leg) closed(f bourse.LegClosed) {
 	}
 }
 
-// done records the refund of a leg and, unless its site has reported another end, the end of
+// done records what comes back for a leg and, unless its site has reported another end, the end of
 // its work.
 func (l *Leg) done(f bourse.LegDone) {
-	l.Posted -= f.Refund
+	l.Posted -= f.Refund.Plus(f.Penalty)
 	if !l.State.Terminal() {
 		l.State, l.End = bourse.Settled, f.End
 	}

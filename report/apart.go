@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -214,5 +215,30 @@ func ApartNote(list []Apart) string {
 	} else if few < FewSeeds {
 		note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", FewSeeds)
 	}
-	return note
+	return note + placedNote(list)
 }
+
+// mostNamed is how many VOs a note names.
+const mostNamed = 3
+
+// placedNote says which VOs placed different numbers of jobs in two runs.
+func placedNote(list []Apart) string {
+	var vos []string
+	for i := range list {
+		d := &list[i]
+		if d.Measure == JobsPlaced && d.A.Runs > 0 && d.B.Runs > 0 && d.A.Mean != d.B.Mean {
+			vos = append(vos, fmt.Sprintf("%s placed %.1f jobs in A and %.1f in B", d.Owner, d.A.Mean, d.B.Mean))
+		}
+	}
+	if len(vos) == 0 {
+		return ""
+	}
+	words := strings.Join(vos[:min(len(vos), mostNamed)], "; ")
+	if n := len(vos) - mostNamed; n > 0 {
+		words += fmt.Sprintf("; %d more VOs differ", n)
+	}
+	return " " + words + ". " + DifferentJobs
+}
+
+// DifferentJobs is what follows if two runs have placed different numbers of jobs.
+const DifferentJobs = "Waits, finishes and costs are of the jobs placed, so they compare different jobs; value lost counts those without a window too."

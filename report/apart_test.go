@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
@@ -42,5 +43,19 @@ func TestCompare_SeedBySeedWhereTheSeedsAreTheSame(t *testing.T) {
 	}
 	if d := costApart(t, a[:1], runsOf(1, 90)); d.Less != -10 || !math.IsNaN(d.CI95) || d.Beyond() {
 		t.Errorf("of one seed each %+v", d)
+	}
+}
+
+// Two runs that have placed different numbers of jobs compare different jobs, and say so.
+func TestApartNote_SaysThatDifferentNumbersWerePlaced(t *testing.T) {
+	t.Parallel()
+	run := func(placed int) []Summary {
+		return []Summary{{Seed: 1, Brokers: []BrokerSummary{{Name: "vo1", Jobs: JobSummary{Submitted: 40, Placed: placed}}}}}
+	}
+	if note := ApartNote(Compare(run(13), run(39))); !strings.Contains(note, "vo1 placed 13.0 jobs in A and 39.0 in B. "+DifferentJobs) {
+		t.Error(note)
+	}
+	if note := ApartNote(Compare(run(39), run(39))); strings.Contains(note, "placed") {
+		t.Errorf("the same number is placed: %s", note)
 	}
 }

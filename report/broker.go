@@ -51,7 +51,7 @@ type voJob struct {
 	window window          // the last one, as it has become by repairs; empty if never placed
 	reason bourse.Reason   // why it was last put off
 	state  bourse.JobState // JobAbandoned or JobWithdrawn if it is; of one without a window else JobWaiting
-	gone   bourse.Time     // when it was withdrawn
+	gone   bourse.Time     // when it was withdrawn or abandoned
 	byUser bool            // and not because of a job that it comes after
 	paid   bourse.Credits
 	story  *story // nil where it is not kept
@@ -99,7 +99,7 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		if b.submitted++; b.keep {
 			b.order = append(b.order, j)
 		} else if old := b.jobs[j.Name]; old != nil { // its broker has forgotten it
-			b.over.add(old, b.urgency)
+			b.over.add(old, b.urgency, now)
 		}
 		b.jobs[f.Job.Name] = j
 	case bourse.SubmissionRefused:
@@ -108,7 +108,7 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 		if j := b.jobs[f.Job]; j != nil { // else its broker knows no more of it than a site has listed
 			b.postponements[f.Reason.Code]++
 			if j.reason = f.Reason; f.Final {
-				j.state = bourse.JobAbandoned
+				j.state, j.gone = bourse.JobAbandoned, now
 			}
 		}
 	case bourse.JobCancelled:
@@ -148,10 +148,11 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 			tx.pays(f.Posted)
 		}
 	case bourse.LegDone:
-		b.spent -= f.Refund
-		b.refunded = b.refunded.Plus(f.Refund)
+		back := f.Refund.Plus(f.Penalty)
+		b.spent -= back
+		b.refunded = b.refunded.Plus(back)
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
-			tx.pays(-f.Refund)
+			tx.pays(-back)
 		}
 	}
 }
@@ -168,25 +169,25 @@ func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction
 
 // drop forgets transactions that are no longer counted or drawn and, unless they are kept,
 // such jobs.
-func (b *vo) drop(f agents.Fact) {
+func (b *vo) drop(now bourse.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.JobPostponed:
-		b.fold(b.jobs[f.Job])
+		b.fold(now, b.jobs[f.Job])
 	case bourse.JobCancelled:
-		b.fold(b.jobs[f.Job])
+		b.fold(now, b.jobs[f.Job])
 	case bourse.TxDecided:
 		if !f.Commit {
-			b.close(f.Tx)
+			b.close(now, f.Tx)
 		}
 	case bourse.LegClosed:
-		b.ends(f.Leg, f.Reason.Refused())
+		b.ends(now, f.Leg, f.Reason.Refused())
 	case bourse.LegDone:
-		b.ends(f.Leg, f.State != bourse.Settled && f.State != bourse.Released)
+		b.ends(now, f.Leg, f.State != bourse.Settled && f.State != bourse.Released)
 	}
 }
 
 // ends notes that a leg has come to its end, perhaps by being lost.
-func (b *vo) ends(id bourse.LegID, lost bool) {
+func (b *vo) ends(now bourse.Time, id bourse.LegID, lost bool) {
 	tx := b.open[id.Tx]
 	if tx == nil {
 		return
@@ -195,22 +196,22 @@ func (b *vo) ends(id bourse.LegID, lost bool) {
 		tx.job.broken = tx.job.broken || lost && tx.job.window.has(id) // of a window before it no more matters
 	}
 	if tx.Commit && tx.Open <= 0 && !b.keep {
-		b.close(id.Tx)
+		b.close(now, id.Tx)
 	}
 }
 
 // close forgets a transaction.
-func (b *vo) close(id bourse.TxID) {
+func (b *vo) close(now bourse.Time, id bourse.TxID) {
 	if tx := b.open[id]; tx != nil && tx.job != nil {
 		tx.job.open--
-		b.fold(tx.job)
+		b.fold(now, tx.job)
 	}
 	delete(b.open, id)
 }
 
 // fold adds a job to the sums and forgets it once nothing more can happen to it. A job whose
 // window was repaired stays until the end, because its window has several transactions.
-func (b *vo) fold(j *voJob) {
+func (b *vo) fold(now bourse.Time, j *voJob) {
 	if b.keep || j == nil || j.open > 0 {
 		return
 	}
@@ -219,7 +220,7 @@ func (b *vo) fold(j *voJob) {
 		_, over = j.window.finished()
 	}
 	if over {
-		b.over.add(j, b.urgency)
+		b.over.add(j, b.urgency, now)
 		delete(b.jobs, j.Name)
 	}
 }

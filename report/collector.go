@@ -147,7 +147,7 @@ func (c *Collector) add(now bourse.Time, id agents.ID, o origin, f agents.Fact) 
 		if c.keep {
 			o.broker.detailed(now, f)
 		}
-		o.broker.drop(f)
+		o.broker.drop(now, f)
 	}
 }
 
@@ -169,7 +169,7 @@ func (c *Collector) Finish(end End) (*Report, error) {
 		r.Summary.Sites = append(r.Summary.Sites, sum)
 	}
 	for _, b := range c.brokers {
-		sum := b.summary()
+		sum := b.summary(end.Until)
 		sum.Accounts = accounts(end.Ledgers[agents.ID("broker:"+b.name)])
 		r.Summary.Brokers = append(r.Summary.Brokers, sum)
 	}

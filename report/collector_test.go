@@ -142,21 +142,21 @@ func TestSummary_MoneyIsExactInJSON(t *testing.T) {
 }
 
 // jobsOfTheStory is jobs.csv of the story, line by line as it must be.
-const jobsOfTheStory = `broker,site,job,kind,submit,start,end,nodes,cost,status,reason,group,class
-,north,1,local,0,0,100,2,0,ended,,main,immediate
-,north,2,local,10,100,300,1,0,killed,,main,backfilled
-,north,3,local,20,600,,4,0,running,,main,reserved
-,north,4,local,30,,,99,0,refused,too-large,,
-,north,5,local,50,500,505,1,0,ended,,fat,immediate
-,north,6,local,700,,,3,0,waiting,,main,
-vo1,north,wave,vo,100,200,500,1,0.33,ended,,main,
-vo1,south,wave,vo,100,200,400,2,0.5,ended,,main,
-vo1,south,solo,vo,300,900,,5,1.5,running,,main,
-vo1,south,late,vo,350,1500,,1,0.1,confirmed,,main,
-vo1,,poor,vo,360,,,4,0,waiting,over-budget,,
-vo1,,doomed,vo,370,,,7,0,abandoned,expired,,
-vo1,south,broken,vo,380,600,650,2,0,lost,busy,main,
-vo1,,fresh,vo,990,,,1,0,waiting,,,
+const jobsOfTheStory = `broker,site,job,kind,submit,start,end,nodes,cost,status,reason,group,class,became
+,north,1,local,0,0,100,2,0,ended,,main,immediate,
+,north,2,local,10,100,300,1,0,killed,,main,backfilled,
+,north,3,local,20,600,,4,0,running,,main,reserved,
+,north,4,local,30,,,99,0,refused,too-large,,,
+,north,5,local,50,500,505,1,0,ended,,fat,immediate,
+,north,6,local,700,,,3,0,waiting,,main,,
+vo1,north,wave,vo,100,200,500,1,0.33,ended,,main,,kept
+vo1,south,wave,vo,100,200,400,2,0.5,ended,,main,,kept
+vo1,south,solo,vo,300,900,,5,1.5,running,,main,,kept
+vo1,south,late,vo,350,1500,,1,0.1,confirmed,,main,,kept
+vo1,,poor,vo,360,,,4,0,waiting,over-budget,,,
+vo1,,doomed,vo,370,,,7,0,abandoned,expired,,,
+vo1,south,broken,vo,380,600,650,2,0,lost,busy,main,,lost
+vo1,,fresh,vo,990,,,1,0,waiting,,,,
 `
 
 func TestJobs_OneRowPerLegOfTheLastTransaction(t *testing.T) {
@@ -189,7 +189,7 @@ func TestJobs_LegGivenUpBeforeItRanHasNoTimes(t *testing.T) {
 	if err := r.WriteJobs(&b); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\nvo1,south,late,vo,350,,,1,0.1,released,,main,\n"; !strings.Contains(b.String(), want) {
+	if want := "\nvo1,south,late,vo,350,,,1,0.1,released,,main,,given-up\n"; !strings.Contains(b.String(), want) {
 		t.Errorf("no line %q in\n%s", want, b.String())
 	}
 }
@@ -213,7 +213,7 @@ func TestJobs_CommittedLegThatItsSiteHasNotIsLost(t *testing.T) {
 	if err := r.WriteJobs(&b); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\nvo1,south,fresh,vo,990,,,1,0,lost,,main,\n"; !strings.Contains(b.String(), want) {
+	if want := "\nvo1,south,fresh,vo,990,,,1,0,lost,,main,,lost\n"; !strings.Contains(b.String(), want) {
 		t.Errorf("no line %q in\n%s", want, b.String())
 	}
 }

@@ -34,12 +34,13 @@ var columns = []csvColumn{
 	{"start", "when it started; for a leg that does not run yet, its reserved start; empty if it never ran"},
 	{"end", "when it really ended; empty if it still runs or never ran"},
 	{"nodes", "how many nodes it has, or asks for"},
-	{"cost", "credits charged for the leg, net of refunds; 0 for a local job"},
+	{"cost", "credits charged for the leg, net of refunds and penalties; 0 for a local job. The rows of a broker add up to what it has spent"},
 	{"status", "a local job is `waiting`, `running`, `ended`, `killed` at its estimate, or `refused`; a VO job that was never placed `waiting`, `abandoned` or `withdrawn`; " +
 		"a leg `confirmed`, `running`, `ended`, `expired`, `heuristic` (given up in doubt), `released` or `lost`"},
 	{"reason", "the code of the last refusal"},
 	{"group", "the group of nodes"},
 	{"class", "of a local job: `immediate`, `backfilled` or `reserved`"},
+	{"became", "of a leg: `kept` in its job's last window; `given-up` or `lost` with nothing in its place; `moved` if another window took its place; `repaired` if it was lost and another leg took its place; `replaced` if its window broke and the job was placed anew. Rows but of the last window are there if they cost something, and follow it"},
 }
 
 // windowColumns follow if any job of the run is flexible.
@@ -79,7 +80,9 @@ type localRow struct {
 //
 // A VO job has one row for each leg of its last window, or a single row without
 // a site if it had none. In place of a leg that was lost and repaired are the legs
-// of the repair. The start of a confirmed leg that does not run yet is the
+// of the repair. Rows of earlier legs that cost something follow, in the order in
+// which they were bought, so that the costs of a broker's rows add up to what it
+// has spent. The start of a confirmed leg that does not run yet is the
 // reserved one; start and end are empty for what never ran. Reason is the code of
 // the last refusal.
 func (r *Report) WriteJobs(w io.Writer) error {
@@ -98,8 +101,9 @@ func (r *Report) WriteJobs(w io.Writer) error {
 		}
 	}
 	for _, b := range r.brokers {
+		earlier := b.earlier()
 		for _, j := range b.order {
-			if err := j.write(out, row, b.name, r.until); err != nil {
+			if err := j.write(out, row, b.name, r.until, earlier[j]); err != nil {
 				return err
 			}
 		}
@@ -130,29 +134,42 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 	return nil
 }
 
-func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time) error {
+// write writes the rows of a job: its last window, and earlier legs that cost something.
+func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time, earlier []formerLeg) error {
 	if len(j.window) == 0 {
-		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code), "", "")
+		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code))
 		j.fillWindow(row, &history.Leg{})
-		return out.Write(row)
-	}
-	for i := range j.window {
-		l := j.window.at(i)
-		start, end := instant(l.What.Start), ""
-		switch _, at, ran := l.Ran(until); {
-		case l.State.Terminal() && !ran:
-			start = ""
-		case l.State.Terminal():
-			end = at.String()
-		}
-		fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
-			l.Posted.String(), status(l, until), string(l.Reason), l.What.Group, "")
-		j.fillWindow(row, l)
 		if err := out.Write(row); err != nil {
 			return err
 		}
 	}
+	for i := range j.window {
+		l := j.window.at(i)
+		if err := j.writeLeg(out, row, broker, until, l, lastBecame(l)); err != nil {
+			return err
+		}
+	}
+	for _, l := range earlier {
+		if err := j.writeLeg(out, row, broker, until, l.Leg, l.became); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// writeLeg writes the row of a leg.
+func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until bourse.Time, l *history.Leg, became string) error {
+	start, end := instant(l.What.Start), ""
+	switch _, at, ran := l.Ran(until); {
+	case l.State.Terminal() && !ran:
+		start = ""
+	case l.State.Terminal():
+		end = at.String()
+	}
+	fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
+		l.Posted.String(), status(l, until), string(l.Reason), l.What.Group, "", became)
+	j.fillWindow(row, l)
+	return out.Write(row)
 }
 
 // status is the word for a leg of a committed window.
@@ -170,10 +187,9 @@ func status(l *history.Leg, until bourse.Time) string {
 	return bourse.Confirmed.String() // decided; the site may not have acknowledged it yet
 }
 
-// fill fills the cells of a row, but for those of windows, which it leaves empty.
+// fill fills the first cells of a row and leaves the others empty.
 func fill(row []string, cells ...string) {
-	copy(row, cells)
-	clear(row[len(columns):])
+	clear(row[copy(row, cells):])
 }
 
 // fillWindow fills the cells of a leg's window, if the row has them.

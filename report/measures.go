@@ -38,12 +38,12 @@ var siteMeasures = []measure[SiteSummary]{
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
 	{"legs", "Legs", "Legs", "", "legs of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total - s.Refunded })},
-	{"refunded credits", "", "", "", "what the site has paid back for legs that were given up or lost", amount(func(s *SiteSummary) bourse.Credits { return s.Refunded })},
+	{"refunded credits", "", "", "", "what the site has paid back for legs that were given up or lost, with penalties", amount(func(s *SiteSummary) bourse.Credits { return s.Refunded })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
 	{"jobs submitted", "Jobs", "Jobs", "", "jobs submitted by the users of the VO", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
-	{"jobs placed", "Placed", "Placed", "placed", "jobs that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
+	{JobsPlaced, "Placed", "Placed", "placed", "jobs that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
 	{"placed %", "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", "jobs placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
 	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
@@ -51,7 +51,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
 	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
 	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
-	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
+	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was given up, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
 	{"regret credits", "", "", "", "value lost by placed jobs beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
@@ -60,7 +60,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
 	{"jobs given up", "", "", "", "jobs that their users cancelled, of those not placed", tally(func(b *BrokerSummary) int { return b.Jobs.GivenUp })},
 	{"windows moved", "", "", "", "windows that were exchanged for others of the same job", tally(func(b *BrokerSummary) int { return b.Transactions.Moved })},
-	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost", amount(func(b *BrokerSummary) bourse.Credits { return b.Refunded })},
+	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost, with penalties", amount(func(b *BrokerSummary) bourse.Credits { return b.Refunded })},
 }
 
 // gridMeasures are of all sites of a run together, where there are several.
@@ -78,6 +78,7 @@ const (
 	LocalWait   = "mean local wait h"
 	AboveBase   = "above base credits"
 	SpreadOfUse = "spread of use points"
+	JobsPlaced  = "jobs placed"
 )
 
 // AllSites is the owner of the measures of all sites together. No site or VO has a

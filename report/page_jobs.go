@@ -56,11 +56,12 @@ func (j *voJob) shown(vo string, until bourse.Time) view.Job {
 	}
 	one.Start, one.End, one.Sites, one.State = view.At(start), view.At(end), j.window.sites(), ""
 	var cost bourse.Credits
-	hours := 0.0
+	hours, nodes := 0.0, 0
 	for k := range j.window {
 		l := j.window.at(k)
 		cost += l.Posted
 		hours += nodeHours(l.What)
+		nodes += l.What.Nodes
 		if state := status(l, until); one.State == "" {
 			one.State = state
 		} else if !strings.Contains(one.State, state) {
@@ -68,7 +69,7 @@ func (j *voJob) shown(vo string, until bourse.Time) view.Job {
 		}
 	}
 	paid := int64(cost)
-	one.Cost = &paid
+	one.Cost, one.Nodes = &paid, nodes // a moldable job asks for another number perhaps
 	if hours > 0 {
 		one.Price = rounded(cost.Float() / hours)
 	}

@@ -133,6 +133,21 @@ func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 	}
 }
 
+// A moldable job is shown with the nodes of its window, not those it would rather have.
+func TestPage_AMoldableJobHasTheNodesOfItsWindow(t *testing.T) {
+	t.Parallel()
+	w := &world{until: 1000, header: report.Header{Scenario: "mold", Brokers: []report.Broker{{Name: "vo1"}},
+		Sites: []report.Site{{Name: "north", Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 8, Performance: bourse.Unit}}}}}}
+	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	w.say(0, 1, "broker:vo1", bourse.JobSubmitted{Job: bourse.Job{Name: "mold", Request: bourse.Request{Nodes: 4, Length: 100, Sizes: []bourse.Size{{Nodes: 4, Length: 100}, {Nodes: 5, Length: 90}}}}})
+	w.say(0, 1, "broker:vo1", bourse.TxBegun{Tx: tx, Job: "mold", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 5, Start: 10, End: 100}}})
+	w.say(0, 1, "broker:vo1", bourse.TxDecided{Tx: tx, Commit: true})
+	w.end = report.End{Until: w.until}
+	if jobs := unpacked(t, document(t, html(t, w.report(t, report.Options{Keep: true})), "run")["jobs"]); !strings.Contains(jobs, `"nodes":[5]`) {
+		t.Errorf("5 nodes are not shown: %s", jobs)
+	}
+}
+
 // busy is a run of so many jobs on four sites, over a year: lanes of nodes that take one
 // job after the other, the last of them legs of a VO.
 func busy(jobs int) *world {

@@ -33,7 +33,7 @@ const referenceHead = `# What a run writes
 |---|---|
 | report.html | a page with everything: figures, prices, and why each job got what it got |
 | summary.json | the measures of the run, or of the first seed of several |
-| jobs.csv | a row for each local job, for each leg of a VO job's last window, and for each VO job without one |
+| jobs.csv | a row for each local job, for each leg of a VO job that is in its last window or cost something, and for each VO job without one |
 | events.jsonl | every fact, in order, a JSON object in a line |
 | gantt.svg | every site's nodes over time |
 | run.json | what the run follows from: scenario, seed, version, traces; ` + "`simulate --again DIR`" + ` runs it again |

@@ -78,10 +78,10 @@ func TestRepair_JobsHaveARowForEachLegOfTheWholeWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, got, _ := strings.Cut(b.String(), "\n")
-	want := `vo1,north,wave,vo,0,500,780,4,1.2,ended,,main,
-vo1,south,wave,vo,0,500,550,1,0.05,ended,,main,
-vo1,west,wave,vo,0,500,650,1,0.15,ended,,main,
-vo1,west,wave,vo,0,500,700,3,0.6,ended,,main,
+	want := `vo1,north,wave,vo,0,500,780,4,1.2,ended,,main,,kept
+vo1,south,wave,vo,0,500,550,1,0.05,ended,,main,,kept
+vo1,west,wave,vo,0,500,650,1,0.15,ended,,main,,kept
+vo1,west,wave,vo,0,500,700,3,0.6,ended,,main,,kept
 `
 	if got != want {
 		t.Errorf("the rows are\n%s, want\n%s", got, want)

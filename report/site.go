@@ -159,7 +159,7 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 		s.income.Base = s.income.Base.Plus(m.Fare.Base)
 		s.income.Additive = s.income.Additive.Plus(m.Fare.Additive)
 	case bourse.Released, bourse.Lost:
-		s.refunded = s.refunded.Plus(m.Refund)
+		s.refunded = s.refunded.Plus(m.Refund).Plus(m.Penalty)
 	}
 	if !m.State.Terminal() {
 		if old == nil {

@@ -34,7 +34,7 @@ type SiteSummary struct {
 	LegsBroken  int                 `json:"legsBroken"`  // released, lost or given up in doubt
 	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
 	Income      Income              `json:"income"`
-	Refunded    bourse.Credits      `json:"refunded,omitzero"` // of that, for legs that were given up or lost
+	Refunded    bourse.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
 	Accounts    []bourse.Account    `json:"accounts"`
 	Deadlines   Deadlines           `json:"deadlines,omitzero"` // of a site that takes some
 }
@@ -102,7 +102,7 @@ type BrokerSummary struct {
 	Jobs          JobSummary          `json:"jobs"`
 	Postponements map[bourse.Code]int `json:"postponements"`     // how often a job was put off, by reason
 	Cost          Income              `json:"cost"`              // bound by the committed legs
-	Refunded      bourse.Credits      `json:"refunded,omitzero"` // of that, for legs that were given up or lost
+	Refunded      bourse.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
 	Spent         bourse.Credits      `json:"spent"`             // posted, net of what was given back
 	Budget        bourse.Credits      `json:"budget"`
 	Left          bourse.Credits      `json:"left"`             // of the budget, less what was spent
@@ -125,10 +125,11 @@ type BrokerSummary struct {
 	Accounts     []bourse.Account   `json:"accounts"`
 }
 
-// ValueLost is what a VO's jobs have lost: what they cost net of refunds, what each
-// hour from when they were ready until their ends was worth to them, and the budgets of
-// those without a window. A job that its user has given up loses what that cost. The
-// less the better.
+// ValueLost is what a VO's jobs have lost: what they cost net of refunds; what each
+// hour from when they were ready until their ends was worth to those placed; and, of
+// those without a window, the budgets and the worth of the wait until they were given up,
+// their deadlines, or the end of the run. A job that its user has given up loses what
+// that cost. The less the better, between runs that placed the same jobs.
 type ValueLost struct {
 	Total    bourse.Credits `json:"total"`
 	Cost     bourse.Credits `json:"cost"`
@@ -207,7 +208,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 	return sum
 }
 
-func (b *vo) summary() BrokerSummary {
+func (b *vo) summary(until bourse.Time) BrokerSummary {
 	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Refunded: b.refunded, Spent: b.spent,
 		Budget: b.budget, Left: b.budget - b.spent, Urgency: b.urgency,
 		Transactions: TransactionSummary{Committed: b.counts.committed, Moved: b.counts.moved, Aborted: b.counts.aborted, Aborts: b.aborts},
@@ -216,7 +217,7 @@ func (b *vo) summary() BrokerSummary {
 			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}
 	all := &b.over
 	for _, j := range b.left() {
-		all.add(j, b.urgency)
+		all.add(j, b.urgency, until)
 	}
 	all.summary(&sum)
 	sum.Jobs.Submitted, sum.Jobs.NotTaken = b.submitted, b.notTaken

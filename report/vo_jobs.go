@@ -13,10 +13,11 @@ type voJobs struct {
 	waiting, unplaced    bourse.Credits
 }
 
-// add adds a job; urgency is that of jobs that have none of their own.
-func (v *voJobs) add(j *voJob, urgency bourse.Urgency) {
+// add adds a job as it is at an instant; urgency is that of jobs that have none of their own.
+func (v *voJobs) add(j *voJob, urgency bourse.Urgency, at bourse.Time) {
+	hour := bourse.Price(j.Urgency.Else(urgency).Of(j.Budget))
 	if !j.served() {
-		v.leave(j)
+		v.leave(j, hour, at)
 		return
 	}
 	v.jobs.Placed++
@@ -28,16 +29,17 @@ func (v *voJobs) add(j *voJob, urgency bourse.Urgency) {
 	v.time += end.Sub(start)
 	v.finish = append(v.finish, end.Sub(j.Submit))
 	v.nodes += j.window.nodeTime()
-	hour := j.Urgency.Else(urgency).Of(j.Budget)
-	v.waiting = v.waiting.Plus(bourse.Cost(bourse.Price(hour), end.Sub(j.Ready)))
+	v.waiting = v.waiting.Plus(bourse.Cost(hour, max(0, end.Sub(j.Ready))))
 	if at, ok := j.window.finished(); ok {
 		v.jobs.Done++
 		v.response += at.Sub(j.Submit)
 	}
 }
 
-// leave adds a job that had no window, or whose user gave it up before.
-func (v *voJobs) leave(j *voJob) {
+// leave adds a job that had no window, or whose user gave it up before. It loses its budget
+// and, at so much an hour, its wait until it was given up, its deadline or at, whichever is
+// first. So no job that is placed in time loses more than it would without a window.
+func (v *voJobs) leave(j *voJob, hour bourse.Price, at bourse.Time) {
 	switch {
 	case j.state == bourse.JobWithdrawn && j.byUser:
 		v.jobs.Withdrawn++
@@ -54,7 +56,11 @@ func (v *voJobs) leave(j *voJob) {
 		v.jobs.Unplaced = map[bourse.Code]int{}
 	}
 	v.jobs.Unplaced[j.reason.Code]++
-	v.unplaced = v.unplaced.Plus(j.Budget)
+	if j.state.GivenUp() {
+		at = min(at, j.gone)
+	}
+	wait := bourse.Cost(hour, max(0, min(at, j.Deadline).Sub(j.Ready)))
+	v.unplaced = v.unplaced.Plus(j.Budget).Plus(wait)
 }
 
 // summary writes the sums where they belong.

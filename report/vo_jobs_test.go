@@ -12,7 +12,7 @@ func told() (b *vo, say func(f interface{ Kind() string }), id func(seq uint64) 
 	b = newBroker(Broker{Name: "vo1"}, false)
 	say = func(f interface{ Kind() string }) {
 		b.fact(0, f)
-		b.drop(f)
+		b.drop(0, f)
 	}
 	return b, say, func(seq uint64) bourse.LegID { return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: seq}} }
 }
@@ -50,5 +50,69 @@ func TestVO_FoldsAJobWhoseOldWindowIsLostLate(t *testing.T) {
 	say(bourse.LegDone{Leg: id(0), State: bourse.Lost, End: 20})
 	if say(bourse.LegDone{Leg: id(1), State: bourse.Settled, End: 20}); b.over.jobs.Done != 1 || len(b.jobs) != 0 {
 		t.Errorf("of a job that ended at its second try are kept %d, the sums are %+v", len(b.jobs), b.over.jobs)
+	}
+}
+
+// An unplaced job loses its budget and its wait until it was given up, its deadline, or the
+// end of the run, whichever is first; placed in time, it never loses more.
+func TestVO_AnUnplacedJobLosesItsBudgetAndItsWait(t *testing.T) {
+	t.Parallel()
+	const hour, until = bourse.Time(bourse.Hour), 20 * bourse.Time(bourse.Hour)
+	job := bourse.Job{Name: "x", Request: bourse.Request{Ready: 2 * hour, Deadline: 15 * hour, Budget: 100 * bourse.Credit, Urgency: bourse.Hourly(3 * bourse.Credit)}}
+	for name, c := range map[string]struct {
+		change func(*bourse.Job)
+		facts  func(say func(at bourse.Time, f interface{ Kind() string }))
+		want   bourse.Credits
+	}{
+		"waits to its deadline":  {nil, nil, 100 + 3*13},
+		"waits to the end":       {func(j *bourse.Job) { j.Deadline = bourse.Never }, nil, 100 + 3*18},
+		"is not ready before it": {func(j *bourse.Job) { j.Ready, j.Deadline = 30*hour, bourse.Never }, nil, 100},
+		"is abandoned": {nil, func(say func(bourse.Time, interface{ Kind() string })) {
+			say(6*hour, bourse.JobPostponed{Job: "x", Final: true})
+		}, 100 + 3*4},
+		"goes with what it is after": {nil, func(say func(bourse.Time, interface{ Kind() string })) {
+			say(7*hour, bourse.JobCancelled{Job: "x", Reason: bourse.Reason{Code: bourse.After}})
+		}, 100 + 3*5},
+		"is given up by its user": {nil, func(say func(bourse.Time, interface{ Kind() string })) { say(7*hour, bourse.JobCancelled{Job: "x"}) }, 0},
+		"has the VO's urgency":    {func(j *bourse.Job) { j.Urgency = 0 }, nil, 100 + 5*13},
+	} {
+		for _, keep := range []bool{true, false} {
+			b := newBroker(Broker{Name: "vo1", Urgency: bourse.Hourly(5 * bourse.Credit)}, keep)
+			say := func(at bourse.Time, f interface{ Kind() string }) {
+				b.fact(at, f)
+				b.drop(at, f)
+			}
+			j := job
+			if c.change != nil {
+				c.change(&j)
+			}
+			say(0, bourse.JobSubmitted{Job: j})
+			if c.facts != nil {
+				c.facts(say)
+			}
+			sum := b.summary(until)
+			if got := sum.Value; got.Total != c.want*bourse.Credit || got.Unplaced != got.Total || sum.Jobs.Placed != 0 {
+				t.Errorf("it %s, kept %t: it loses %+v, want %v", name, keep, got, c.want)
+			}
+		}
+	}
+}
+
+// A window that costs the whole budget and ends at the deadline loses as much as none.
+func TestVO_PlacedInTimeNeverLosesMoreThanUnplaced(t *testing.T) {
+	t.Parallel()
+	b := newBroker(Broker{Name: "vo1"}, true)
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	for _, f := range []interface{ Kind() string }{
+		bourse.JobSubmitted{Job: bourse.Job{Name: "x", Request: bourse.Request{Deadline: 15 * bourse.Time(bourse.Hour), Budget: 100 * bourse.Credit, Urgency: bourse.Hourly(3 * bourse.Credit)}}},
+		bourse.TxBegun{Tx: id.Tx, Job: "x", Sites: []string{"s"}, Legs: []bourse.Leg{{Nodes: 1, Start: 14 * bourse.Time(bourse.Hour), End: 15 * bourse.Time(bourse.Hour)}}},
+		bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: 100 * bourse.Credit}},
+		bourse.TxDecided{Tx: id.Tx, Job: "x", Commit: true},
+		bourse.LegClosed{Leg: id, Commit: true, Posted: 100 * bourse.Credit},
+	} {
+		b.fact(0, f)
+	}
+	if sum := b.summary(20 * bourse.Time(bourse.Hour)); sum.Value.Total != 145*bourse.Credit || sum.Jobs.Placed != 1 {
+		t.Errorf("%d placed, %+v lost; want 1 and 145, which is what it loses without a window", sum.Jobs.Placed, sum.Value)
 	}
 }

@@ -110,3 +110,44 @@ func TestSimulate_EqualTimeSharedSitesGetEqualShares(t *testing.T) {
 		})
 	}
 }
+
+// Of two VOs that differ in their names alone each ends its jobs first with about half of
+// the seeds, whatever they are called and in whichever order they stand.
+func TestSimulate_EqualVOsEndFirstEquallyOften(t *testing.T) {
+	t.Parallel()
+	const seeds = 60
+	for _, keys := range []string{"", `strategy = "earliest"`, "batch_size = 4"} {
+		t.Run(keys, func(t *testing.T) {
+			t.Parallel()
+			text := "until = \"4d\"\n"
+			text += "[[site]]\nname = \"a\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n"
+			for _, vo := range []string{"vo1", "vo2"} {
+				text += fmt.Sprintf("[[broker]]\nname = %q\nbudget = 1e4\ncycle = \"10m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n%s\n", vo, keys)
+				for i := range 8 {
+					text += fmt.Sprintf("[[broker.job]]\nname = \"%s-%d\"\nnodes = 4\nlength = \"1h\"\nmax_price = 5.0\nuser = \"u\"\n", vo, i)
+				}
+			}
+			sc, err := configs.ParseScenario("equal.toml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, first := Simulation{Scenario: sc}, 0
+			for seed := range uint64(seeds) {
+				rep, err := run.Run(seed, Record{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, y := &rep.Summary.Brokers[0], &rep.Summary.Brokers[1]
+				if x.Name != "vo1" || x.Jobs.Placed != 8 || y.Jobs.Placed != 8 || x.MeanFinish == y.MeanFinish {
+					t.Fatalf("seed %d: %s places %d, ends at %v; %s %d, %v", seed, x.Name, x.Jobs.Placed, x.MeanFinish, y.Name, y.Jobs.Placed, y.MeanFinish)
+				}
+				if x.MeanFinish < y.MeanFinish {
+					first++
+				}
+			}
+			if first < seeds/4 || first > seeds*3/4 {
+				t.Errorf("vo1 ends first with %d of %d seeds", first, seeds)
+			}
+		})
+	}
+}

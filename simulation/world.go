@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -32,8 +33,8 @@ func clusterID(name string) agents.ID { return agents.ID("cluster:" + name) }
 func brokerID(name string) agents.ID  { return agents.ID("broker:" + name) }
 func usersID(name string) agents.ID   { return agents.ID("users:" + name) }
 
-// newWorld makes the agents of a scenario, in the scenario's order: each cluster before its
-// site, sites before brokers. How the run is recorded determines how much brokers record
+// newWorld makes the agents of a scenario: sites in the scenario's order, each cluster before
+// its site, then brokers in an order drawn from the seed. How the run is recorded determines how much brokers record
 // and remember; nothing else depends on it.
 func newWorld(sc *configs.Scenario, seed uint64, load *Workloads, rec Record) (*world, error) {
 	w := &world{scenario: sc, rec: rec, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
@@ -43,12 +44,18 @@ func newWorld(sc *configs.Scenario, seed uint64, load *Workloads, rec Record) (*
 			return nil, fmt.Errorf("site %q: %w", sc.Sites[i].Name, err)
 		}
 	}
-	for i := range sc.Brokers {
+	for _, i := range brokersOrder(len(sc.Brokers), seed) {
 		if err := w.addBroker(&sc.Brokers[i], seed, load); err != nil {
 			return nil, fmt.Errorf("broker %q: %w", sc.Brokers[i].Name, err)
 		}
 	}
 	return w, nil
+}
+
+// brokersOrder is the order in which brokers and their users act in the same instant. It is
+// drawn from the seed: no place in the file comes first in every run.
+func brokersOrder(n int, seed uint64) []int {
+	return rand.New(rand.NewPCG(SeedOf(seed, "order of brokers"), 0)).Perm(n)
 }
 
 // addSite adds a site and its cluster.
@@ -123,6 +130,9 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	}
 	cfg.Lossless = !w.rec.lossy
 	cfg.Nonce, cfg.Draws = SeedOf(seed, "nonce "+b.Name), SeedOf(seed, "draws "+b.Name)
+	if len(w.scenario.Brokers) > 1 { // so that none of them chooses first in every cycle
+		cfg.Phases = SeedOf(seed, "phases "+b.Name) | 1
+	}
 	if err := cfg.Validate(); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (m *limits) sharedLater(now bourse.Time, broker string, l bourse.Leg, old *
 	if !slices.ContainsFunc(list, func(x bourse.Leg) bool { return x.End > end }) {
 		return bourse.Reason{}
 	}
-	most := int64(m.nodes) * int64(m.cfg.Span) / 1000 * int64(part)
+	most := m.part(part)
 	if held := mostOver(m.cfg.Span, max(now, l.Start.Add(-m.cfg.Span)), l.End, list); held > most {
 		return share{most: most, own: true, vo: vo}.exceeded(m.cfg, held, "later")
 	}
@@ -131,7 +131,7 @@ func (m *limits) shares(now bourse.Time) (list []VOShare) {
 	for _, vo := range slices.Sorted(maps.Keys(m.cfg.VOShares)) {
 		list = append(list, VOShare{VO: vo, Share: m.cfg.VOShares[vo]})
 	}
-	unit := max(1, int64(m.nodes)*int64(m.cfg.Span)/1000)
+	whole := max(1, int64(m.nodes)*int64(m.cfg.Span))
 	for i := range list {
 		held := int64(0)
 		for o := range m.open.each {
@@ -139,7 +139,7 @@ func (m *limits) shares(now bourse.Time) (list []VOShare) {
 				held = sum(held, nodeTime(o.What, now, now.Add(m.cfg.Span)))
 			}
 		}
-		list[i].Held = int(held / unit)
+		list[i].Held = int(bourse.MulDiv(held, 1000, whole))
 	}
 	return list
 }
@@ -173,12 +173,16 @@ func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 			own.held = sum(own.held, x)
 		}
 	}
-	unit := int64(m.nodes) * int64(m.cfg.Span) / 1000
-	all.most, own.most = unit*int64(min(m.cfg.VOShare, 1000)), unit*int64(part)
+	all.most, own.most = m.part(min(m.cfg.VOShare, 1000)), m.part(part)
 	if m.cfg.VOShare >= 1000 || limited && own.most-own.held < all.most-all.held {
 		return own
 	}
 	return all
+}
+
+// part is that many thousandths of the site's node-time over the span.
+func (m *limits) part(thousandths int) int64 {
+	return bourse.MulDiv(int64(m.nodes)*int64(m.cfg.Span), int64(thousandths), 1000)
 }
 
 // partOf is the share, in thousandths, of a broker or of its VO, whose it is, and whether

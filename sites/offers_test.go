@@ -127,6 +127,9 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 381), bourse.VOShare},
 		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 380), ""},
 		{func(c *Config) { c.VOShare = 50 }, window(4, 3501, 9000), ""}, // beyond the span nothing counts
+		// 5 % of 4 nodes for an hour and 60 ms are 720,012 ms of a node, not 720,000.
+		{func(c *Config) { c.VOShare, c.Span = 50, bourse.Hour+60 }, bourse.Leg{Group: "main", Nodes: 4, Start: 200_000, End: 380_003}, ""},
+		{func(c *Config) { c.VOShare, c.Span = 50, bourse.Hour+60 }, bourse.Leg{Group: "main", Nodes: 4, Start: 200_000, End: 380_004}, bourse.VOShare},
 	} {
 		s := busySite(c.limit)
 		q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []bourse.Leg{c.leg}}).(agents.Quotes).Quotes[0]

@@ -60,13 +60,14 @@ const (
 	untilEnd    hoardingFigure = iota // h from when a job may start, of the hoarder's that are kept
 	keptCost                          // credits a job kept, for those given up too
 	keptLoss                          // credits a job kept
+	keptShare                         // % of those that nobody gave up
 	otherEnd                          // h, of the other VO
 	otherCost                         // credits a job
 	waitOfLocal                       // h, mean over the sites
 	hoardingFigures
 )
 
-var hoardingNames = [hoardingFigures]string{"hours from the need to the end, of a job kept", "cost, credits a job kept", "value lost, credits a job kept",
+var hoardingNames = [hoardingFigures]string{"hours from the need to the end, of a job kept", "cost, credits a job kept", "value lost, credits a job kept", "jobs placed of those not given up, %",
 	"the other VO: mean finish, h", "the other VO: cost, credits a job", "mean wait of local jobs, h"}
 
 // Hoarding runs the experiment. A run of every setting takes some half a second on one
@@ -156,6 +157,7 @@ func (h *hoarding) outcome(s *report.Summary) (f [hoardingFigures]float64) {
 	kept, others := float64(max(1, hoards.Jobs.Placed)), float64(max(1, honest.Jobs.Placed))
 	f[untilEnd] = (hoards.MeanFinish - h.ahead).Hours()
 	f[keptCost], f[keptLoss] = hoards.Value.Cost.Float()/kept, hoards.Value.Total.Float()/kept
+	f[keptShare] = 100 * float64(hoards.Jobs.Placed) / float64(max(1, hoards.Jobs.Submitted-hoards.Jobs.GivenUp))
 	f[otherEnd], f[otherCost] = honest.MeanFinish.Hours(), honest.Value.Cost.Float()/others
 	for i := range s.Sites {
 		f[waitOfLocal] += s.Sites[i].Local.MeanWait.Hours() / float64(len(s.Sites))

@@ -12,7 +12,7 @@ import (
 )
 
 // The experiment on planning is our own: what a VO loses (what its jobs cost, what
-// each hour until their ends is worth, the budgets of those without a window) by
+// each hour until their ends is worth, the budgets and the waits of those without a window) by
 // what its broker minimises and how it chooses. The whole product of settings would
 // take days. So there is a base point in each scenario, where every planner runs,
 // and from it one thing at a time is changed, where the main ones do. All settings

@@ -11,6 +11,9 @@ import (
 // pairedName is the measure that decides: by seed, how much less a setting loses.
 const pairedName = "value lost less than by the first alternatives, %"
 
+// pairedPlaced stands beside it: a setting that loses less may have placed other numbers.
+const pairedPlaced = "jobs placed more than by the first alternatives, points"
+
 // of is a figure of a cell by run.
 func (w *planningWorld) of(cell int, f planningFigure) []float64 {
 	values := make([]float64, w.runs)
@@ -51,6 +54,16 @@ func (w *planningWorld) lessBy(a, b int, f planningFigure) sample {
 	return average(d)
 }
 
+// more is by seed how much a figure of cell a lies above that of b.
+func (w *planningWorld) more(a, b int, f planningFigure) sample {
+	x, y := w.of(a, f), w.of(b, f)
+	d := make([]float64, len(x))
+	for i := range x {
+		d[i] = x[i] - y[i]
+	}
+	return average(d)
+}
+
 // rows are the figures of one scenario, then the comparisons.
 func (w *planningWorld) rows() []Row {
 	var list []Row
@@ -61,23 +74,27 @@ func (w *planningWorld) rows() []Row {
 		}
 		list = append(list, newRow(w.preset+": "+measure, setting, paper, "seed", s, j))
 	}
-	for f := range planningFigures {
+	for i := range w.cells { // what is lost and of how many jobs, side by side
+		c := &w.cells[i]
+		add(planningNames[valueLost], c.String(), "", average(w.of(i, valueLost)), w.loses(i))
+		add(planningNames[placedShare], c.String(), "", average(w.of(i, placedShare)), unjudged(measured))
+	}
+	for f := meanFinish; f < planningFigures; f++ {
 		for i := range w.cells {
 			c := &w.cells[i]
 			if f >= nearBase && c.point != basePoint || f == regret && (c.planner.goal != "value" || c.planner.strategy != "") {
 				continue
 			}
-			j := unjudged(measured)
-			if f == valueLost {
-				j = w.loses(i)
-			}
-			add(planningNames[f], c.String(), "", average(w.of(i, f)), j)
+			add(planningNames[f], c.String(), "", average(w.of(i, f)), unjudged(measured))
 		}
 	}
 	for i := range w.cells {
 		if c := &w.cells[i]; c.planner.name != firstOnes {
-			less := w.lessBy(i, w.cell(firstOnes, c.point), valueLost)
+			first := w.cell(firstOnes, c.point)
+			less := w.lessBy(i, first, valueLost)
 			add(pairedName, c.String(), "", less, lessThan(less.estimate))
+			more := w.more(i, first, placedShare)
+			add(pairedPlaced, c.String(), "", more, worded(more.estimate, "more", "fewer"))
 		}
 	}
 	w.claims(add)

@@ -57,6 +57,8 @@ func TestPlanning_RowsOfFiguresByHand(t *testing.T) {
 		{"default: jobs placed, %", "value", "99 ± 12.71 the measure"},
 		{"default: regret, credits", "value", "7 ± 0 the measure"},
 		{"default: " + pairedName, "value", "10 ± 0 less"},
+		{"default: " + pairedPlaced, "value", "7 ± 38.12 undecided"},
+		{"default: " + pairedPlaced, "one by one, earliest", "-1 ± 25.41 undecided"},
 		{"default: " + pairedName, "one by one, earliest", "-20 ± 0 more"},
 		{"default: " + pairedName, "value, urgency 3", "5 ± 190.6 undecided"}, // 20 less, 10 more
 		{"default: value lost less, %", "value against value, patience 0", "10 ± 0 agrees"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,9 +26,9 @@ type Job struct {
 	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker lost its memory of the job and knows only the legs, from the sites"`
 	Since     Instant `json:"since,omitzero" doc:"when it entered its state"`
 
-	Nodes          int         `json:"nodes" doc:"nodes that it asks for; for a moldable job, those of the size with the least nodes x length"`
-	Length         Seconds     `json:"length"`
-	Sizes          []Size      `json:"sizes,omitempty" doc:"the ways to run a moldable job; the legs show which was chosen"`
+	Nodes          int         `json:"nodes" doc:"nodes that it asks for; for a moldable job, those of its window or, without one, of the size with the least nodes x length"`
+	Length         Seconds     `json:"length" doc:"on so many nodes, at performance 1"`
+	Sizes          []Size      `json:"sizes,omitempty" doc:"the ways to run a moldable job; nodes and length are one of them"`
 	MinPerformance Performance `json:"minPerformance,omitzero"`
 	MaxPrice       Price       `json:"maxPrice"`
 	Budget         Credits     `json:"budget"`
@@ -70,6 +71,8 @@ type Leg struct {
 	Signal int     `json:"signal,omitempty" doc:"the signal that ended its work"`
 	Ended  *Reason `json:"ended,omitempty" doc:"why its work ended, if not by itself"`
 	Output string  `json:"output,omitempty" doc:"the file on the cluster with the output of its work"`
+
+	bought bourse.Duration // what of each node the cost pays for, however early its work ended
 }
 
 // jobOf shows a job as its broker knows it now: with its window if it has one, else with its
@@ -100,10 +103,15 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	if len(j.Legs) > 0 && (cost > 0 || v.State != bourse.JobTrying) { // a try has no price before its legs are held
 		j.Cost = &Credits{cost}
 	}
+	nodes := 0
+	for i := range j.Legs {
+		nodes += j.Legs[i].Nodes
+	}
 	if v.Submit == 0 { // adopted
-		for i := range j.Legs {
-			j.Nodes += j.Legs[i].Nodes
-		}
+		j.Nodes = nodes
+	}
+	if i := slices.IndexFunc(v.Sizes, func(z bourse.Size) bool { return z.Nodes == nodes }); i >= 0 {
+		j.Nodes, j.Length = nodes, Seconds{v.Sizes[i].Length}
 	}
 	return j
 }
@@ -129,6 +137,9 @@ func (j *Job) add(l *broker.LegView) bourse.Credits {
 	shown := Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
 		State: l.State.String(), Cost: Credits{l.Fare.Total()},
 		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts}
+	if shown.bought = l.Duration(); l.Work > 0 { // a share
+		shown.bought = l.Work
+	}
 	shown.result(l.Result)
 	j.Legs = append(j.Legs, shown)
 	if n := len(j.Sites); n == 0 || j.Sites[n-1] != l.Site {

@@ -191,6 +191,31 @@ func TestLive_ShowsUseAndPriceOverTime(t *testing.T) {
 	}
 }
 
+// What a node-hour cost is of the hours that were bought, however early the work ended: 4
+// nodes for an hour at 1 credit cost 1 a node-hour, also if they were used for 3 minutes.
+func TestLive_ThePriceIsOfTheWindowThatWasBought(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := wave("batch-0001")
+	b.Jobs[0].Run = &Seconds{3 * bourse.Minute}
+	id := submit(t, s, ana, b).Jobs[0].ID
+	h.pass(20 * bourse.Minute)
+	var j Job
+	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" || j.End-j.Start != Instant(3*bourse.Minute) || j.Cost.Credits != 4*bourse.Credit {
+		t.Fatalf("%+v", j)
+	}
+	if _, doc, text := look(t, s, ana)(); len(doc.Jobs) != 1 || doc.Jobs[0].Price != 1 {
+		t.Errorf("a node-hour cost %v: %s", doc.Jobs[0].Price, text)
+	}
+	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
+	p.draw(part, &entry{}, &Job{ID: "j", State: "done", Submitted: Instant(zero), Start: Instant(zero), Legs: []Leg{{Site: "north", Nodes: 4,
+		Start: Instant(zero), End: Instant(zero.Add(3 * bourse.Minute)), Cost: Credits{4 * bourse.Credit}, bought: bourse.Hour}}}, zero)
+	if nodes, price := p.vo()("north", zero); nodes != 4 || price != 1 {
+		t.Errorf("the chart shows %v nodes at %v credits a node-hour, want 4 at 1", nodes, price)
+	}
+}
+
 // A site that offers nothing, as one that drains, keeps its nodes in the picture: what
 // it has sold runs there still.
 func TestLive_ADrainedSiteKeepsItsNodes(t *testing.T) {

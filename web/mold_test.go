@@ -23,7 +23,7 @@ func TestSubmit_AMoldableJob(t *testing.T) {
 	}
 	h.pass(bourse.Second)
 	var j Job
-	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.State != "placed" || len(j.Sizes) != 2 || j.Nodes != 2 {
+	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.State != "placed" || len(j.Sizes) != 2 || j.Nodes != 4 || j.Length != span(bourse.Hour) {
 		t.Fatalf("%d %+v", code, j)
 	}
 	if l := j.Legs[0]; len(j.Legs) != 1 || l.Nodes != 4 || l.End-l.Start != Instant(bourse.Hour) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
@@ -35,7 +34,8 @@ type picture struct {
 type drawn struct {
 	job    view.Job
 	bars   []view.Bar
-	number uint64 // in order of submission
+	bought []bourse.Duration // by bar
+	number uint64            // in order of submission
 	since  bourse.Time
 	open   bool
 	rank   int // priority
@@ -84,8 +84,8 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
 		if j.State == bourse.JobTrying.String() {
 			b.Kind = view.Held
 		}
-		work += float64(l.Nodes) * time.Duration(l.End.Time().Sub(l.Start.Time())).Hours()
-		d.bars = append(d.bars, b)
+		work += float64(l.Nodes) * l.bought.Hours()
+		d.bars, d.bought = append(d.bars, b), append(d.bought, l.bought)
 	}
 	if j.Cost != nil && work > 0 {
 		d.job.Price = j.Cost.Float() / work
@@ -150,11 +150,19 @@ func (p *picture) age(part *view.Document, now bourse.Time) {
 // vo returns a function for how many nodes of a site the drawn bars take at an instant, and
 // their mean price per node-hour.
 func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) {
-	bySite := map[string][]*view.Bar{}
+	type paid struct {
+		*view.Bar
+		hourly float64
+	}
+	bySite := map[string][]paid{}
 	for _, d := range p.drawn {
 		for i := range d.bars {
 			if b := &d.bars[i]; b.Kind == view.Leg {
-				bySite[b.Site] = append(bySite[b.Site], b)
+				x := paid{Bar: b}
+				if hours := d.bought[i].Hours(); hours > 0 {
+					x.hourly = float64(b.Cost) / 1e6 / hours
+				}
+				bySite[b.Site] = append(bySite[b.Site], x)
 			}
 		}
 	}
@@ -163,7 +171,7 @@ func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) 
 		for _, b := range bySite[site] {
 			if b.Start <= t && t < b.End {
 				nodes += float64(b.Nodes)
-				price += float64(b.Cost) / 1e6 / (float64(b.End-b.Start) / float64(bourse.Hour))
+				price += b.hourly
 			}
 		}
 		return nodes, price / max(nodes, 1)

@@ -143,7 +143,7 @@ func (t *table) instant(c string) (int64, bool) {
 func length(c string, unit int64) (int64, bool) {
 	if n, ok := parseNumber([]byte(c)); ok {
 		ms := n.Millis()
-		return ms / 1000 * unit, n.mantissa() >= 0 && ms < int64(maxSeconds)*1000
+		return ms * (unit / 1000), n.mantissa() >= 0 && ms < int64(maxSeconds)*1000
 	}
 	days, clock, ok := strings.Cut(c, "-")
 	if !ok {

@@ -105,6 +105,16 @@ func TestTable_TimesAreOfTheClustersZone(t *testing.T) {
 	}
 }
 
+// A number of minutes or seconds may have decimals: a minute and a half is 90 s, not 60.
+func TestTable_ANumberOfMinutesMayHaveDecimals(t *testing.T) {
+	t.Parallel()
+	trace := readTable(t, "x.sacct", "Submit|ElapsedRaw|Timelimit|AllocCPUS\n1769860800|5.5|1.5|1\n", Options{Strict: true})
+	r := trace.Records[0]
+	if run, asked := r[RunTime].String(), r[RequestedTime].String(); run != "5.5" || asked != "90" {
+		t.Errorf("ran %s s of %s s; want 5.5 of 90", run, asked)
+	}
+}
+
 func TestTable_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

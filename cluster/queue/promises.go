@@ -208,7 +208,7 @@ func (q *Queue) kept(j *bourse.LocalJob, x *sla.Promise, taken bool) {
 // agreement is what a local job asks for.
 func (p *promises) agreement(now bourse.Time, id int64, j *bourse.LocalJob) sla.SLA {
 	z := sla.Size{Nodes: j.Nodes, Runtime: j.Limit()}
-	due := now.Add(bourse.Duration(int64(z.Runtime) / 1000 * int64(p.opt.Deadline)))
+	due := now.Add(bourse.Duration(bourse.MulDiv(int64(z.Runtime), int64(p.opt.Deadline), 1000)))
 	due = max(due, now.Add(z.Runtime))
 	a := sla.Strict(id, now, z, due.Add(-z.Runtime))
 	if p.flexible(j.ID) {

@@ -48,7 +48,34 @@ func (s *sweepSheet) finding() string {
 			said += " " + s.sweep.Config.Parameters[i].Name + " changed nothing in any seed" + s.whyIdle(i) + "."
 		}
 	}
-	return said + s.few()
+	return said + s.placed(means) + s.few()
+}
+
+// placed says between which numbers the combinations differ in the jobs that VOs placed.
+func (s *sweepSheet) placed(means []sweepMean) string {
+	least, most := map[string]float64{}, map[string]float64{}
+	var vos []string
+	for i := range means {
+		m := &means[i]
+		if m.Measure != report.JobsPlaced {
+			continue
+		}
+		if _, seen := least[m.Owner]; !seen {
+			vos = append(vos, m.Owner)
+			least[m.Owner], most[m.Owner] = m.Mean, m.Mean
+		}
+		least[m.Owner], most[m.Owner] = min(least[m.Owner], m.Mean), max(most[m.Owner], m.Mean)
+	}
+	var words []string
+	for _, vo := range vos {
+		if least[vo] < most[vo] && len(words) < findingNames {
+			words = append(words, fmt.Sprintf("%s placed %.1f to %.1f jobs", vo, least[vo], most[vo]))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, "; ") + ", by combination. " + report.DifferentJobs
 }
 
 // beyond lists the means whose differences are beyond their intervals.

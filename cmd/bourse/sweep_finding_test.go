@@ -79,3 +79,19 @@ func TestSweep_TheFindingNamesWhatHasChangedForTheSites(t *testing.T) {
 		t.Errorf("what does not differ is named: %s", said)
 	}
 }
+
+// Combinations that place different numbers of jobs compare different jobs, and say so.
+func TestSweep_TheFindingSaysThatDifferentNumbersWerePlaced(t *testing.T) {
+	t.Parallel()
+	placed := func(run int) float64 { return float64(13 + 26*(run/4)) } // by algorithm
+	figures := func(run int) []report.Figure {
+		return []report.Figure{{Owner: "vo1", Measure: report.JobsPlaced, Value: placed(run)}, {Owner: "vo1", Measure: "value lost credits", Value: 1}}
+	}
+	if said := sheetOf(t, figures).finding(); !strings.Contains(said, "vo1 placed 13.0 to 39.0 jobs, by combination. "+report.DifferentJobs) {
+		t.Error(said)
+	}
+	placed = func(int) float64 { return 13 }
+	if said := sheetOf(t, figures).finding(); strings.Contains(said, "placed") {
+		t.Error(said)
+	}
+}

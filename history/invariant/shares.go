@@ -72,12 +72,12 @@ func (r *shares) share(l *siteLeg, set *Allowance) {
 			own += x
 		}
 	}
-	unit := int64(nodes) * int64(set.Span) / 1000
-	if most := unit * int64(set.Share); all > most {
+	most := func(part int) int64 { return bourse.MulDiv(int64(nodes)*int64(set.Span), int64(part), 1000) }
+	if most := most(set.Share); all > most {
 		r.breaks("I32", "leg %v is held, and VOs hold %v node-seconds of the next %s, their share is %v", l.Leg, bourse.Duration(all), set.Span.Words(), bourse.Duration(most))
 	}
 	part, ok := set.Shares[vo]
-	if most := unit * int64(part); ok && own > most {
+	if most := most(part); ok && own > most {
 		r.breaks("I32", "leg %v is held, and %s holds %v node-seconds of the next %s, its share is %v", l.Leg, vo, bourse.Duration(own), set.Span.Words(), bourse.Duration(most))
 	}
 }

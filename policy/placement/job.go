@@ -56,7 +56,7 @@ func Weigh(c bourse.Credits, weight int64) bourse.Credits {
 	if weight <= 1000 {
 		return c
 	}
-	return c.Plus(c / 1000 * bourse.Credits(weight-1000))
+	return c.Plus(c.Over(weight-1000, 1000))
 }
 
 // Window is a way to run a job: a window of a search with its price and its loss.

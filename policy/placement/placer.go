@@ -116,8 +116,8 @@ func (p *Placer) weights(j *Job) search.Weights {
 		w.Haste = insist
 	}
 	if p.limits.Weight > 1000 {
-		w.Urgency = bourse.Credits(int64(w.Urgency) / p.limits.Weight * 1000)
-		w.Haste = bourse.Credits(int64(w.Haste) / p.limits.Weight * 1000)
+		w.Urgency = w.Urgency.Over(1000, p.limits.Weight)
+		w.Haste = w.Haste.Over(1000, p.limits.Weight)
 	}
 	return w
 }

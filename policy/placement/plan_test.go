@@ -13,12 +13,7 @@ import (
 func TestWeights_AreDividedByWhatACreditWeighs(t *testing.T) {
 	t.Parallel()
 	const worth = 3*bourse.Credit + 6
-	whole := func(x, by bourse.Credits) bourse.Credits {
-		if by == 1 {
-			return x
-		}
-		return x / (1000 * by) * 1000
-	}
+	whole := func(x, by bourse.Credits) bourse.Credits { return x / by } // to the micro-credit
 	for weight, by := range map[int64]bourse.Credits{0: 1, 1000: 1, 2000: 2, 3000: 3} {
 		p := &Placer{limits: Limits{Weight: weight}}
 		for _, c := range []struct {
@@ -33,6 +28,20 @@ func TestWeights_AreDividedByWhatACreditWeighs(t *testing.T) {
 			if got := p.weights(&Job{Goal: c.goal, Worth: worth}); got != c.want {
 				t.Errorf("goal %v, a credit weighs %d thousandths: %+v, want %+v", c.goal, weight, got, c.want)
 			}
+		}
+	}
+}
+
+// An amount is weighed to the micro-credit: 1,999 of them at 4 credits each weigh 7,996.
+func TestWeigh_ToTheMicroCredit(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		amount bourse.Credits
+		weight int64
+		want   bourse.Credits
+	}{{1999, 0, 1999}, {1999, 1000, 1999}, {1999, 4000, 7996}, {999, 1500, 1498}, {bourse.MaxCredits, 4000, bourse.MaxCredits}} {
+		if got := Weigh(x.amount, x.weight); got != x.want {
+			t.Errorf("%d at %d thousandths weigh %d, want %d", int64(x.amount), x.weight, int64(got), int64(x.want))
 		}
 	}
 }

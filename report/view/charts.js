@@ -95,11 +95,25 @@ export class Charts {
       { label: "Dearest site", stroke: ink("--faint"), dash: [2, 3], value }, { label: "Mean", stroke: ink("--mark"), width: 1.8, value }, { label: "Cheapest site", stroke: ink("--faint"), dash: [6, 4], value }]);
   }
 
+  // mean is that of a line over what is shown of it: each value holds from its time to the next.
+  #mean(u, line) {
+    const { from, to } = this.span, [times] = u.data, values = u.data[line];
+    let sum = 0, all = 0;
+    for (let k = 0; k + 1 < times.length; k++) {
+      const part = Math.min(times[k + 1], to) - Math.max(times[k], from);
+      if (part <= 0 || values[k] === null || values[k] === undefined) continue;
+      sum += part * values[k];
+      all += part;
+    }
+    return all > 0 ? sum / all : null;
+  }
+
   // plot draws lines; where the same lines are drawn already, it gives them the new data.
   #plot(figure, title, data, series, range) {
     const lines = [title, ...series.map(s => s.label)].join("\n"), old = this.#made.get(figure);
     if (old?.lines === lines) {
       old.plot.setData(data);
+      this.#say(old.plot);
       return old.plot;
     }
     old?.plot.destroy();
@@ -113,11 +127,18 @@ export class Charts {
       width: Math.max(box.clientWidth, 240), height: 190, cursor: { sync: { key: "bourse" }, drag: { x: true, y: false, setScale: false }, y: false },
       scales: { x: { time: false, range: () => [span.from, span.to] }, y: { range: range ?? ((_, low, high) => [0, (store.doc.topPrice || high || 1) * 1.05]) } },
       axes: [{ ...axis, splits: (u, i, from, to) => { const t = ticks(from, to, Math.max(2, u.width / 90), store.doc.epoch); step = t.step; return t.list; }, values: (_, list) => list.map(t => tick(t, step, store.doc.epoch)) }, { ...axis, size: 46 }],
-      series: [{ label: "At", value: (_, v) => v === null ? "" : moment(v, store.doc.epoch) }, ...series.map(s => ({ ...s, paths: stepped, points: { show: false } }))],
-      hooks: { setSelect: [u => { if (u.select.width > 4) span.show(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] },
+      series: [{ label: "At", value: (_, v) => v === null || v === undefined ? "mean of what is shown" : moment(v, store.doc.epoch) },
+        ...series.map(s => ({ ...s, paths: stepped, points: { show: false }, value: (u, v, line, at) => (at === null || at === undefined ? s.value(u, this.#mean(u, line)) : s.value(u, v)) || "none" }))],
+      hooks: { setScale: [(u, key) => { if (key === "x") this.#say(u); }], setSelect: [u => { if (u.select.width > 4) span.show(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] },
     }, data, box);
     this.#made.set(figure, { lines, plot });
+    this.#say(plot);
     return plot;
+  }
+
+  // say renews the legend where nothing is pointed at: it tells means of what is shown.
+  #say(plot) {
+    if (plot.cursor.idx === null || plot.cursor.idx === undefined) plot.setLegend({ idx: null }, false);
   }
 
   #size(width) {

@@ -5,6 +5,8 @@ import { mostOpen, place } from "./rows.js";
 import { Painter, inksOf } from "./paint.js";
 import { count, make, moment, money, spanWords } from "./words.js";
 
+const longest = 1200; // pixels: a higher picture scrolls in a box of its own
+
 const how = ["immediate", "backfilled", "reserved", "shared"];
 
 // Gantt shows the bars of a store over a span. It sends "open" with a bar to open, and
@@ -44,6 +46,8 @@ export class Gantt extends EventTarget {
     const { items, height } = place(this.store, this.shown, this.open, this.narrow);
     [this.items, this.height] = [items, height];
     this.spacer.style.height = `${height}px`;
+    this.long = height > longest;
+    this.box.classList.toggle("long", this.long);
     const { doc, bars } = this.store;
     this.canvas.setAttribute("aria-label", `What ran where: ${count(bars.n, "block")} of ${count(this.shown.length, "site")}, ${moment(doc.from ?? 0, doc.epoch)} to ${moment(doc.until, doc.epoch)}. ` +
       "Enter selects a block, arrows go to its neighbours, Enter opens its job, Escape lets go; plus and minus zoom, arrows move when nothing is selected. The table below says the same.");

@@ -87,7 +87,7 @@ class View {
     this.list = make("details", { class: "blocks-list" }, make("summary", {}, "The blocks as a table"));
     this.list.addEventListener("toggle", () => this.#listBars());
     this.parts = {
-      gantt: part("What ran where", "Nodes of each group over time. A window on several groups has one colour, and a thin line joins its parts. A block opens its job.", this.#zoomBar(), this.gantt.box, this.gantt.paper, this.legend, this.said, this.panel, this.list),
+      gantt: part("What ran where", "Nodes of each group over time. A window on several groups has one colour, and a thin line joins its parts. A block opens its job.", this.#zoomBar(), this.legend, this.gantt.box, this.gantt.paper, this.said, this.panel, this.list),
       loads: part("Use and price over time", "", this.charts.element),
       shares: part("Waits and prices", "", this.shares = make("div", { class: "pair" })),
       fronts: part("Choices for whole batches", "The largest batches of each VO: the combinations of its alternatives that no other beats in cost and in what the goal has least of, and the one that was taken. Left and down is better.", this.fronts = make("div", { class: "pair" })),
@@ -204,7 +204,8 @@ class View {
   #key() {
     const has = kind => this.store.has(kind), entry = (cls, words) => make("span", {}, make("i", { class: cls }), words);
     this.legend.replaceChildren(...[has(0) && entry("k-i", "local, started at once"), has(1) && entry("k-b", "backfilled"), has(2) && entry("k-r", "from its reserved place"), has(3) && entry("k-i", "local, sharing nodes"),
-      (has(4) || has(5)) && entry("k-v", "VO leg, a colour for each window"), has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs")].filter(Boolean));
+      (has(4) || has(5)) && entry("k-v", "VO leg, a colour for each window"), has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs"),
+      this.gantt.long && make("span", {}, `${this.store.sites.length} sites: the picture scrolls`)].filter(Boolean));
   }
 
   #explain(job) { return this.options.explain ? this.options.explain(job) : this.store.story(job); }
