@@ -38,7 +38,17 @@ type job struct {
 	Array    number `json:"array_job_id"`
 	Task     number `json:"array_task_id"`
 	Tasks    string `json:"array_task_string"`
+	AtOnce   number `json:"array_max_tasks"`
 	Exit     status `json:"exit_code"`
+
+	Eligible   number `json:"eligible_time"`
+	Dependency string `json:"dependency"`
+	Account    string `json:"account"`
+	QOS        string `json:"qos"`
+	Features   string `json:"features"`
+	Required   string `json:"required_nodes"`
+	Licences   string `json:"licenses"`
+	GRES       string `json:"tres_per_node"`
 }
 
 // whole is whether a running job has its nodes for itself. Newer versions say so; older ones
@@ -100,6 +110,7 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 	}
 	out := make([]bourse.ManagedJob, 0, len(in.Jobs))
 	order := make(map[string]int64, len(in.Jobs)) // the numbers of tasks of arrays are not whole numbers
+	throttles := map[string]int{}                 // by array: only the row of its waiting tasks says it
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		one, err := j.managed()
@@ -110,6 +121,14 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 			one.Number = task
 			order[task] = j.Number.value
 			out = append(out, one)
+		}
+		if n := j.throttle(); n > 0 {
+			throttles[strconv.FormatInt(j.Array.value, 10)] = n
+		}
+	}
+	for i := range out {
+		if array, _, task := strings.Cut(out[i].Number, "_"); task && out[i].State == bourse.ManagedPending {
+			out[i].Throttle = throttles[array]
 		}
 	}
 	rank := func(j *bourse.ManagedJob) int {
@@ -127,8 +146,13 @@ func (j *job) managed() (bourse.ManagedJob, error) {
 		Number: strconv.FormatInt(j.Number.value, 10), Name: j.Name, User: j.User, Partition: j.Partition, Reservation: none(j.Reservation),
 		Count: j.Count.count(), Exclusive: j.Shared.has("none") || bool(j.Resources.Nodes), Limit: minutes(j.Limit), Priority: j.Priority.value,
 		Submit: j.Submit.time(), Start: j.Start.time(), End: j.End.time(),
+		Account: none(j.Account), QOS: none(j.QOS),
 	}
 	m.State, m.Why = stateOf(j.State, j.Reason, j.Priority.set && j.Priority.value == 0)
+	if m.State == bourse.ManagedPending || m.State == bourse.ManagedHeld {
+		m.Eligible, m.Dependency = j.Eligible.time(), none(j.Dependency)
+		m.Features, m.Required, m.Licences, m.GRES = none(j.Features), none(j.Required), none(j.Licences), none(j.GRES)
+	}
 	if over(m.State) {
 		m.Exit, m.Signal = ending(j.Exit.exit, j.Exit.signal)
 	}
@@ -146,6 +170,22 @@ func (j *job) managed() (bourse.ManagedJob, error) {
 // minutes is a limit that was given in minutes; 0: none.
 func minutes(n number) bourse.Duration {
 	return bourse.Duration(min(max(n.value, 0), int64(bourse.MaxDuration/bourse.Minute))) * bourse.Minute
+}
+
+// throttle is how many tasks of its array may run at once; 0: all.
+func (j *job) throttle() int {
+	if j.Array.value == 0 {
+		return 0
+	}
+	if n := j.AtOnce.count(); n > 0 {
+		return n
+	}
+	_, at, _ := strings.Cut(strings.Trim(j.Tasks, "[]"), "%")
+	n, err := strconv.ParseInt(at, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(max(n, 0))
 }
 
 // tasks returns the numbers of the jobs that this one stands for: itself, or the tasks of an

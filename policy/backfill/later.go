@@ -13,10 +13,12 @@ import (
 
 // Later says what a waiting job waits for besides nodes.
 type Later struct {
-	Job   int         // its position in Queue
-	From  bourse.Time // it does not start before; 0: it may at once
-	After []int64     // ids of jobs that must have ended; one that neither runs nor waits never does
-	Any   bool        // one of After is enough
+	Job  int         // its position in Queue
+	From bourse.Time // it does not start before; 0: it may at once
+	// After are ids of jobs that must have ended; one that neither runs nor waits never does. Jobs
+	// that wait for the same should share the slice: together they cost no more than one.
+	After []int64
+	Any   bool // one of After is enough
 }
 
 // Throttle is a set of jobs of which only Most may run at once.
@@ -29,16 +31,23 @@ type Throttle struct {
 // Releases says from when on the jobs of a queue may start, as far as the ends of others are
 // known.
 type Releases struct {
-	jobs  []release         // by position
-	waits map[int64][]int   // positions of the jobs that wait for an id's end
-	sets  map[int64]*waiter // by id
+	jobs  []release            // by position
+	waits map[int64][]*barrier // what waits for an id's end
+	sets  map[int64]*waiter    // by id
 }
 
 type release struct {
 	from  bourse.Time
-	ends  int  // how many ends it waits for
-	any   bool // the first of them is enough
+	ends  bool // it waits for the ends of others
 	queue bool // it waits for its turn in a set
+}
+
+// barrier is jobs that wait for the same ends.
+type barrier struct {
+	left int         // how many
+	any  bool        // the first of them is enough
+	from bourse.Time // the last so far
+	jobs []int       // positions
 }
 
 // waiter is a set of jobs of which only some may run at once.
@@ -53,13 +62,22 @@ func (s *State) Releases() *Releases {
 	if len(s.Later) == 0 && len(s.Throttles) == 0 {
 		return nil
 	}
-	r := &Releases{jobs: make([]release, len(s.Queue)), waits: map[int64][]int{}, sets: map[int64]*waiter{}}
+	r := &Releases{jobs: make([]release, len(s.Queue)), waits: map[int64][]*barrier{}, sets: map[int64]*waiter{}}
+	same := map[*int64]*barrier{}
 	for _, l := range s.Later {
 		x := &r.jobs[l.Job]
-		x.from, x.ends, x.any = max(x.from, l.From), len(l.After), l.Any
-		for _, id := range l.After {
-			r.waits[id] = append(r.waits[id], l.Job)
+		if x.from, x.ends = max(x.from, l.From), len(l.After) > 0; !x.ends {
+			continue
 		}
+		b := same[&l.After[0]]
+		if b == nil || b.left != len(l.After) || b.any != l.Any {
+			b = &barrier{left: len(l.After), any: l.Any}
+			same[&l.After[0]] = b
+			for _, id := range l.After {
+				r.waits[id] = append(r.waits[id], b)
+			}
+		}
+		b.jobs = append(b.jobs, l.Job)
 	}
 	runs, place := map[int64]bool{}, map[int64]int{}
 	for i := range s.Running {
@@ -96,7 +114,7 @@ func (s *State) Releases() *Releases {
 // From is from when on the job at a position may start, 0: at once; Never while it waits for
 // the end of another.
 func (r *Releases) From(job int) bourse.Time {
-	if x := &r.jobs[job]; x.ends == 0 && !x.queue {
+	if x := &r.jobs[job]; !x.ends && !x.queue {
 		return x.from
 	}
 	return bourse.Never
@@ -105,24 +123,28 @@ func (r *Releases) From(job int) bourse.Time {
 // Ended says that a job ends at an instant, which may lie ahead, and returns the positions of
 // the jobs that no longer wait for another's end. A second end of an id is ignored.
 func (r *Releases) Ended(id int64, at bourse.Time) (free []int) {
-	for _, job := range r.waits[id] {
-		x := &r.jobs[job]
-		if x.ends == 0 {
+	for _, b := range r.waits[id] {
+		if b.left == 0 {
 			continue
 		}
-		if x.from = max(x.from, at); x.any {
-			x.ends = 0
-		} else {
-			x.ends--
+		b.from = max(b.from, at)
+		if b.left--; b.any {
+			b.left = 0
 		}
-		if x.ends == 0 && !x.queue {
-			free = append(free, job)
+		if b.left > 0 {
+			continue
+		}
+		for _, job := range b.jobs {
+			x := &r.jobs[job]
+			if x.ends, x.from = false, max(x.from, b.from); !x.queue {
+				free = append(free, job)
+			}
 		}
 	}
 	delete(r.waits, id)
 	if w := r.sets[id]; w != nil {
 		delete(r.sets, id)
-		if job := r.turn(w, at); job >= 0 && r.jobs[job].ends == 0 {
+		if job := r.turn(w, at); job >= 0 && !r.jobs[job].ends {
 			free = append(free, job)
 		}
 	}
