@@ -180,8 +180,8 @@ func (j *job) throttle() int {
 	if n := j.AtOnce.count(); n > 0 {
 		return n
 	}
-	_, at, _ := strings.Cut(strings.Trim(j.Tasks, "[]"), "%")
-	n, err := strconv.ParseInt(at, 10, 32)
+	_, at, _ := strings.Cut(j.Tasks, "%")
+	n, err := strconv.ParseInt(strings.TrimRight(at, "]"), 10, 32)
 	if err != nil {
 		return 0
 	}
@@ -201,8 +201,8 @@ func (j *job) tasks() []string {
 		return []string{own}
 	}
 	var out []string
-	list, _, _ := strings.Cut(strings.Trim(j.Tasks, "[]"), "%") // %3: at most three at once
-	for part := range strings.SplitSeq(list, ",") {
+	list, _, _ := strings.Cut(j.Tasks, "%") // %3: at most three at once
+	for part := range strings.SplitSeq(strings.Trim(list, "[]"), ",") {
 		span, step, _ := strings.Cut(part, ":")
 		low, high, isRange := strings.Cut(span, "-")
 		if !isRange {
