@@ -94,7 +94,7 @@ func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
 		{`"submit": 999000`, `"throttle": -1`, "jobs[1]: throttle -1: must be 0 or more tasks"},
 		{`"submit": 999000`, `"begin": -1`, "jobs[1]: time"},
 		{`"submit": 999000`, `"after": "5"`, "jobs[1]: "},
-		{`"reservations": []`, `"reservations": [], "partitions": [{"name": "batch", "state": "up", "limit": -5}]`, "partitions[0]: limit, maxNodes and tier must be 0 or more"},
+		{`"reservations": []`, `"reservations": [], "partitions": [{"name": "batch", "state": "up", "maxNodes": -5}]`, "partitions[0]: limit, maxNodes and tier must be 0 or more"},
 		{`"reservations": []`, `"reservations": [], "partitions": {}`, "partitions: {} is not an array"},
 		{`"number": "1"`, `"number": ""`, "jobs[0]: the name is missing"},
 		{`"number": "1"`, `"number": "` + strings.Repeat("1", 5000) + `"`, "has 5000 bytes"},
