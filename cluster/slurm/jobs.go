@@ -109,8 +109,8 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		return nil, err
 	}
 	out := make([]bourse.ManagedJob, 0, len(in.Jobs))
-	order := make(map[string]int64, len(in.Jobs)) // the numbers of tasks of arrays are not whole numbers
-	throttles := map[string]int{}                 // by array: only the row of its waiting tasks says it
+	order := make(map[string][2]int64, len(in.Jobs)) // by number: that of a job or its array, then of the task
+	throttles := map[string]int{}                    // by array: only the row of its waiting tasks says it
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		one, err := j.managed()
@@ -119,7 +119,9 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		}
 		for _, task := range j.tasks() {
 			one.Number = task
-			order[task] = j.Number.value
+			_, k, _ := strings.Cut(task, "_")
+			n, _ := strconv.ParseInt(k, 10, 64)
+			order[task] = [2]int64{cmp.Or(j.Array.value, j.Number.value), n}
 			out = append(out, one)
 		}
 		if n := j.throttle(); n > 0 {
@@ -135,7 +137,7 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		return slices.Index([]bourse.ManagedState{bourse.ManagedRunning, bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedUnknown, bourse.ManagedLost, bourse.ManagedEnded}, j.State)
 	}
 	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number], order[b.Number]))
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number][0], order[b.Number][0]), cmp.Compare(order[a.Number][1], order[b.Number][1]))
 	})
 	return out, nil
 }

@@ -124,10 +124,19 @@ func (q *waiting) depend(j *bourse.ManagedJob) {
 			return
 		}
 	}
-	j.Any = anyOf && len(j.After) > 1
-	if anyOf && len(j.After) == 0 {
-		j.State = bourse.ManagedHeld // none can be decided
+	if !anyOf {
+		return
 	}
+	single := slices.DeleteFunc(slices.Clone(j.After), func(number string) bool { return strings.HasSuffix(number, "_*") })
+	switch {
+	case len(j.After) == 0:
+		j.State = bourse.ManagedHeld // none can be decided
+	case len(single) > 0:
+		j.After = single // an array, of which all must end, mostly comes later
+	default:
+		j.After = j.After[:1]
+	}
+	j.Any = len(j.After) > 1
 }
 
 // after adds what a condition waits for, and reports whether that can be decided: the job is in

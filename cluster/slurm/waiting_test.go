@@ -64,6 +64,7 @@ func TestSettle_AJobThatWaits(t *testing.T) {
 		"for two jobs":                                     {"state_reason=Dependency dependency=afterok:5(unfulfilled),afterany:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5", "6"}}},
 		"for two jobs of one kind":                         {"state_reason=Dependency dependency=afterok:5:6", bourse.ManagedJob{State: "pending", After: []string{"5", "6"}}},
 		"for one of two jobs":                              {"state_reason=Dependency dependency=afterok:5(unfulfilled)?afterok:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5", "6"}, Any: true}},
+		"for a job or an array":                            {"state_reason=Dependency dependency=afterok:5(unfulfilled)?afterany:20_*(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5"}}},
 		"for one of two, of which one is gone":             {"state_reason=Dependency dependency=afterok:77(unfulfilled)?afterok:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"6"}}},
 		"for an array":                                     {"state_reason=Dependency dependency=afterok:20_*(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"20_*"}}},
 		"for a task":                                       {"state_reason=Dependency dependency=afterok:20_2(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"20_2"}}},
