@@ -16,6 +16,7 @@ const (
 	throttled                  // not before a task of its array ends
 	planned                    // not before the start that Slurm plans for it; held if it plans none
 	partition                  // held, unless it may run in another partition
+	reserved                   // in its reservation, outside of the queue; held if it names none
 	held                       // not at all while the reason lasts
 	unheardOf                  // the reason is not in the table: ready, and counted
 )
@@ -29,6 +30,7 @@ func (t treatment) words() string {
 		"not before a task of its array ends",
 		"not before the start that Slurm plans for it; held if it plans none",
 		"held, unless it may run in another partition that it names",
+		"in its reservation, outside of the queue; held if it names none",
 		"held while the reason lasts",
 		"not known: it counts as ready",
 	}[t]
@@ -94,7 +96,7 @@ var causes = []cause{
 	{"Max*PerAccount", held, "its account is at a limit of the QOS"},
 	{"MaxMemPerLimit", held, "it asks for more memory than it may have"},
 	{"Licenses", held, "a licence is not free"},
-	{"Reservation", held, "it waits for its reservation"},
+	{"Reservation", reserved, "it waits for its reservation"},
 	{"ReservationDeleted", held, "its reservation is gone"},
 	{"ReservationInvalid", held, "its reservation is not valid"},
 	{"BurstBufferResources", held, "the burst buffer is full"},

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +19,10 @@ var documented = map[treatment]string{
 	throttled: `JobArrayTaskLimit`,
 	planned:   `ReqNodeNotAvail NodeDown Constraints`,
 	partition: `PartitionDown PartitionInactive PartitionNodeLimit PartitionTimeLimit PartitionConfig`,
+	reserved:  `Reservation`,
 	held: `DependencyNeverSatisfied JobHeldAdmin JobHeldUser JobHoldMaxRequeue JobLaunchFailure BadConstraints InvalidAccount AccountNotAllowed
 		AccountingPolicy InvalidQOS QOSNotAllowed QOSUsageThreshold QOSJobLimit QOSResourceLimit QOSTimeLimit AssociationJobLimit
-		AssociationResourceLimit AssociationTimeLimit Licenses Reservation ReservationDeleted ReservationInvalid BurstBufferResources
+		AssociationResourceLimit AssociationTimeLimit Licenses ReservationDeleted ReservationInvalid BurstBufferResources
 		BurstBufferOperation PowerNotAvail PowerReserved FrontEndDown DeadLine MaxMemPerLimit
 		AssocGrpBB AssocGrpBBMinutes AssocGrpBBRunMinutes AssocGrpBilling AssocGrpBillingMinutes AssocGrpBillingRunMinutes AssocGrpCpuLimit
 		AssocGrpCPUMinutesLimit AssocGrpCPURunMinutesLimit AssocGrpEnergy AssocGrpEnergyMinutes AssocGrpEnergyRunMinutes AssocGrpGRES
@@ -91,5 +93,24 @@ func TestReasons_NoCauseIsHiddenByAnother(t *testing.T) {
 	}
 	if slices.Sort(words); len(slices.Compact(words)) != len(causes) {
 		t.Error("a cause is there twice")
+	}
+}
+
+// docs/FORECAST.md lists every cause in the row of its treatment.
+func TestReasons_AreInTheDocument(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/FORECAST.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[treatment]string{ready: "now", begins: "from its begin time on", depends: "once others have ended", throttled: "once a task", planned: "from the start on",
+		partition: "not at all, unless", reserved: "in its reservation", held: "not at all while"}
+	for _, c := range causes {
+		in := func(line string) bool {
+			return strings.HasPrefix(line, "| "+rows[c.treat]) && strings.Contains(line, "`"+c.word+"`")
+		}
+		if !slices.ContainsFunc(strings.Split(string(page), "\n"), in) {
+			t.Errorf("no row %q has %s", rows[c.treat], c.word)
+		}
 	}
 }

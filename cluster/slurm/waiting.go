@@ -78,6 +78,10 @@ func (q *waiting) judge(j *bourse.ManagedJob) {
 		if j.Begin = max(j.Begin, j.Start); j.Begin <= q.look.At {
 			j.State = bourse.ManagedHeld
 		}
+	case reserved:
+		if j.Reservation == "" {
+			j.State = bourse.ManagedHeld
+		}
 	case partition:
 		if !strings.Contains(j.Partition, ",") {
 			j.State = bourse.ManagedHeld

@@ -15,7 +15,7 @@ import (
 // is not in an array.
 func waitsFor(t *testing.T, newer bool, jobs ...string) *bourse.Look {
 	t.Helper()
-	text := map[string]bool{"job_state": true, "state_reason": true, "partition": true, "array_task_string": true, "dependency": true, "user_name": true,
+	text := map[string]bool{"job_state": true, "state_reason": true, "partition": true, "array_task_string": true, "dependency": true, "user_name": true, "resv_name": true,
 		"name": true, "nodes": true, "qos": true, "account": true, "features": true, "required_nodes": true, "licenses": true, "tres_per_node": true}
 	var list []string
 	for _, j := range jobs {
@@ -84,6 +84,8 @@ func TestSettle_AJobThatWaits(t *testing.T) {
 		"in a partition that is down":                      {"state_reason=PartitionDown", bourse.ManagedJob{State: "held"}},
 		"in one of two, of which one is down":              {"state_reason=PartitionDown partition=batch,long", bourse.ManagedJob{State: "pending"}},
 		"for what is not known":                            {"state_reason=Moonlight", bourse.ManagedJob{State: "pending"}},
+		"for its reservation":                              {"state_reason=Reservation resv_name=theirs", bourse.ManagedJob{State: "pending"}},
+		"for a reservation that it does not name":          {"state_reason=Reservation", bourse.ManagedJob{State: "held"}},
 		"requeued":                                         {"state_reason=BeginTime eligible_time=1100 start_time=1100 restart_cnt=1", bourse.ManagedJob{State: "pending", Begin: 1100 * s}},
 		"held since it was requeued":                       {"state_reason=None job_state=REQUEUE_HOLD", bourse.ManagedJob{State: "held"}},
 		"without priority":                                 {"state_reason=Dependency priority=0 dependency=afterok:5", bourse.ManagedJob{State: "held"}},

@@ -34,6 +34,10 @@ func newForecast() *cobra.Command {
 to a Slurm cluster, or to a cluster that bourse snapshot has saved ("-": standard
 input). It changes nothing on the cluster and needs no rights there.
 
+Jobs count from when on they could start: what is held, is at a limit, or waits in a
+partition that is down does not count, a throttled array only with the tasks that may
+run. The answer says how many, and why.
+
 By limits: assumes that every job runs to its limit. By history: makes many draws;
 in each, every job uses as much of its limit as an earlier job of the same user
 did, or else of the same class of limits, or of all jobs. The answer is the time by
