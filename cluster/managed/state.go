@@ -50,7 +50,7 @@ const (
 //   - Running jobs end by their limits.
 //   - Waiting jobs are in the manager's order of priority, each in the first group of its
 //     partition that is large enough. Jobs that are held, or wait for a reservation, are
-//     left out.
+//     left out. What else a job waits for is beside its queue; see queue.
 //   - Foreign reservations are in the way as our own are. A node that is not up is taken
 //     for ever.
 //   - A node is taken by whatever is on it, even if that is only a share of it.
@@ -265,31 +265,6 @@ func fill(s *backfill.State, nodes [][]span) {
 	slices.SortFunc(s.Running, func(a, b backfill.Running) int {
 		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
 	})
-}
-
-// enqueue puts the waiting jobs into the queues of their groups.
-func (v *View) enqueue(states []backfill.State, look *bourse.Look) {
-	serves := v.partitions(look)
-	ids := map[int64]bool{}
-	for i := range look.Jobs {
-		j := &look.Jobs[i]
-		id := jobID(j, i, ids)
-		if j.State != bourse.ManagedPending || j.Reservation != "" {
-			continue
-		}
-		for k := range states {
-			s := &states[k]
-			if j.Count > s.Nodes || !servedBy(j.Partition, serves[k]) {
-				continue
-			}
-			limit := j.Limit
-			if limit <= 0 {
-				limit = unlimited
-			}
-			s.Queue = append(s.Queue, backfill.Queued{ID: id, Nodes: max(j.Count, 1), Estimate: limit, Submit: j.Submit, Weight: 1000, Guarantee: bourse.Never})
-			break
-		}
-	}
 }
 
 // partitions lists the partitions of each group's nodes.

@@ -3,7 +3,10 @@ package slurm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/bourse-grid/bourse"
 )
 
 // seeds adds some entries of a recorded list, each as a list of its own: a whole
@@ -54,10 +57,18 @@ func FuzzJobs(f *testing.F) {
 		seeds(f, v, "squeue.json", "jobs", 0, 2, 5, 6)
 	}
 	f.Add([]byte(`{"jobs":[{"job_id":6,"array_job_id":6,"array_task_string":"1-9:2,12,...","time_limit":{"set":true,"infinite":true,"number":0},"exit_code":9}]}`))
+	f.Add([]byte(`{"jobs":[{"job_id":6,"array_job_id":6,"array_task_string":"1-9%2"},{"job_id":7,"job_state":"PENDING","state_reason":"Dependency","dependency":"aftercorr:6_*?after:5+3(unfulfilled),singleton"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		jobs, err := readJobs(b)
 		if err != nil {
 			return
+		}
+		look := &bourse.Look{At: 1, Source: "slurm", Jobs: slices.Clone(jobs)}
+		Settle(look)
+		for _, j := range look.Jobs {
+			if j.State == bourse.ManagedPending && (j.Begin < 0 || j.Throttle < 0 || causeOf(j.Why).treat == held) {
+				t.Errorf("job %+v", j)
+			}
 		}
 		for _, j := range jobs {
 			if j.State == "" || j.Number == "" || j.Count < len(j.Nodes) || j.Limit < 0 || j.Start < 0 || j.End < 0 || j.Submit < 0 || j.Exit < 0 {

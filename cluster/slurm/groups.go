@@ -10,8 +10,8 @@ import (
 )
 
 // Groups finds the nodes of a site's groups. A group is a partition or a part of it: if its
-// nodes differ in CPUs, memory or features, each kind is a group of its own, with a name
-// such as "batch-64c-256g-gpu+ib". A node of several partitions belongs to the first that
+// nodes differ in CPUs, memory, features or GPUs, each kind is a group of its own, with a name
+// such as "batch-64c-256g-gpu+ib", and "-4gpu" at its end if only that tells it from another. A node of several partitions belongs to the first that
 // is named. The site offers as many nodes of a group as it configures, the first by name.
 // What it configures of a node in addition to name, performance and price overrides what
 // Slurm says. Groups returns the groups, the names of the nodes of each, and remarks for
@@ -40,6 +40,7 @@ func Groups(look *bourse.Look, partitions []string, want []bourse.Group) ([]bour
 		}
 		g.Nodes = len(names)
 		g.Machine.Memory = cmp.Or(g.Machine.Memory, k.memory)
+		g.Machine.GPUs = cmp.Or(g.Machine.GPUs, k.gpus)
 		if g.Machine.Features == nil {
 			g.Machine.Features = k.features
 		}
@@ -59,6 +60,7 @@ type kind struct {
 	name, partition string
 	cpus            int
 	memory          int64
+	gpus            int
 	features        []string
 	nodes           []string // by name
 	taken           bool
@@ -80,11 +82,11 @@ func kindsOf(look *bourse.Look, partitions []string) ([]*kind, error) {
 			}
 			features := slices.Sorted(slices.Values(n.Features))
 			at := slices.IndexFunc(kinds, func(k *kind) bool {
-				return k.cpus == n.CPUs && k.memory == n.Memory && slices.Equal(k.features, features)
+				return k.cpus == n.CPUs && k.memory == n.Memory && k.gpus == n.GPUs && slices.Equal(k.features, features)
 			})
 			if at < 0 {
 				at = len(kinds)
-				kinds = append(kinds, &kind{name: p, partition: p, cpus: n.CPUs, memory: n.Memory, features: features})
+				kinds = append(kinds, &kind{name: p, partition: p, cpus: n.CPUs, memory: n.Memory, gpus: n.GPUs, features: features})
 			}
 			kinds[at].nodes = append(kinds[at].nodes, n.Name)
 		}
@@ -92,8 +94,15 @@ func kindsOf(look *bourse.Look, partitions []string) ([]*kind, error) {
 			return nil, fmt.Errorf("partition %s of [cluster] has no nodes in Slurm, or is not there; there are %s", p, strings.Join(partitionsOf(look), ", "))
 		}
 		if len(kinds) > 1 {
+			names := map[string]int{}
 			for _, k := range kinds {
 				k.name = k.long()
+				names[k.name]++
+			}
+			for _, k := range kinds {
+				if names[k.name] > 1 { // only their GPUs differ
+					k.name += fmt.Sprintf("-%dgpu", k.gpus)
+				}
 			}
 			slices.SortFunc(kinds, func(a, b *kind) int { return cmp.Compare(a.name, b.name) })
 		}

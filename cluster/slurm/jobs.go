@@ -38,7 +38,17 @@ type job struct {
 	Array    number `json:"array_job_id"`
 	Task     number `json:"array_task_id"`
 	Tasks    string `json:"array_task_string"`
+	AtOnce   number `json:"array_max_tasks"`
 	Exit     status `json:"exit_code"`
+
+	Eligible   number `json:"eligible_time"`
+	Dependency string `json:"dependency"`
+	Account    string `json:"account"`
+	QOS        string `json:"qos"`
+	Features   string `json:"features"`
+	Required   string `json:"required_nodes"`
+	Licences   string `json:"licenses"`
+	GRES       string `json:"tres_per_node"`
 }
 
 // whole is whether a running job has its nodes for itself. Newer versions say so; older ones
@@ -99,7 +109,8 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		return nil, err
 	}
 	out := make([]bourse.ManagedJob, 0, len(in.Jobs))
-	order := make(map[string]int64, len(in.Jobs)) // the numbers of tasks of arrays are not whole numbers
+	order := make(map[string][2]int64, len(in.Jobs)) // by number: that of a job or its array, then of the task
+	throttles := map[string]int{}                    // by array: only the row of its waiting tasks says it
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		one, err := j.managed()
@@ -108,15 +119,25 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		}
 		for _, task := range j.tasks() {
 			one.Number = task
-			order[task] = j.Number.value
+			_, k, _ := strings.Cut(task, "_")
+			n, _ := strconv.ParseInt(k, 10, 64)
+			order[task] = [2]int64{cmp.Or(j.Array.value, j.Number.value), n}
 			out = append(out, one)
+		}
+		if n := j.throttle(); n > 0 {
+			throttles[strconv.FormatInt(j.Array.value, 10)] = n
+		}
+	}
+	for i := range out {
+		if array, _, task := strings.Cut(out[i].Number, "_"); task && out[i].State == bourse.ManagedPending {
+			out[i].Throttle = throttles[array]
 		}
 	}
 	rank := func(j *bourse.ManagedJob) int {
 		return slices.Index([]bourse.ManagedState{bourse.ManagedRunning, bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedUnknown, bourse.ManagedLost, bourse.ManagedEnded}, j.State)
 	}
 	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number], order[b.Number]))
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number][0], order[b.Number][0]), cmp.Compare(order[a.Number][1], order[b.Number][1]))
 	})
 	return out, nil
 }
@@ -127,8 +148,13 @@ func (j *job) managed() (bourse.ManagedJob, error) {
 		Number: strconv.FormatInt(j.Number.value, 10), Name: j.Name, User: j.User, Partition: j.Partition, Reservation: none(j.Reservation),
 		Count: j.Count.count(), Exclusive: j.Shared.has("none") || bool(j.Resources.Nodes), Limit: minutes(j.Limit), Priority: j.Priority.value,
 		Submit: j.Submit.time(), Start: j.Start.time(), End: j.End.time(),
+		Account: none(j.Account), QOS: none(j.QOS),
 	}
 	m.State, m.Why = stateOf(j.State, j.Reason, j.Priority.set && j.Priority.value == 0)
+	if m.State == bourse.ManagedPending || m.State == bourse.ManagedHeld {
+		m.Eligible, m.Dependency = j.Eligible.time(), none(j.Dependency)
+		m.Features, m.Required, m.Licences, m.GRES = none(j.Features), none(j.Required), none(j.Licences), none(j.GRES)
+	}
 	if over(m.State) {
 		m.Exit, m.Signal = ending(j.Exit.exit, j.Exit.signal)
 	}
@@ -148,6 +174,22 @@ func minutes(n number) bourse.Duration {
 	return bourse.Duration(min(max(n.value, 0), int64(bourse.MaxDuration/bourse.Minute))) * bourse.Minute
 }
 
+// throttle is how many tasks of its array may run at once; 0: all.
+func (j *job) throttle() int {
+	if j.Array.value == 0 {
+		return 0
+	}
+	if n := j.AtOnce.count(); n > 0 {
+		return n
+	}
+	_, at, _ := strings.Cut(j.Tasks, "%")
+	n, err := strconv.ParseInt(strings.TrimRight(at, "]"), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(max(n, 0))
+}
+
 // tasks returns the numbers of the jobs that this one stands for: itself, or the tasks of an
 // array that have not started yet.
 func (j *job) tasks() []string {
@@ -161,8 +203,8 @@ func (j *job) tasks() []string {
 		return []string{own}
 	}
 	var out []string
-	list, _, _ := strings.Cut(strings.Trim(j.Tasks, "[]"), "%") // %3: at most three at once
-	for part := range strings.SplitSeq(list, ",") {
+	list, _, _ := strings.Cut(j.Tasks, "%") // %3: at most three at once
+	for part := range strings.SplitSeq(strings.Trim(list, "[]"), ",") {
 		span, step, _ := strings.Cut(part, ":")
 		low, high, isRange := strings.Cut(span, "-")
 		if !isRange {

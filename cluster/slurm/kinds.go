@@ -14,7 +14,7 @@ func Kinds(look *bourse.Look, partition string) ([]bourse.Group, [][]string, err
 	}
 	groups, nodes := make([]bourse.Group, len(kinds)), make([][]string, len(kinds))
 	for i, k := range kinds {
-		groups[i] = bourse.Group{Name: k.name, Nodes: len(k.nodes), Performance: bourse.Unit, Machine: bourse.Machine{Memory: k.memory, Features: k.features}}
+		groups[i] = bourse.Group{Name: k.name, Nodes: len(k.nodes), Performance: bourse.Unit, Machine: bourse.Machine{Memory: k.memory, GPUs: k.gpus, Features: k.features}}
 		nodes[i] = k.nodes
 	}
 	return groups, nodes, nil

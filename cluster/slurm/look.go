@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ type Printed struct {
 	Jobs         []byte      // squeue --all --states=all --json
 	Nodes        []byte      // sinfo --all -N --json
 	Reservations []byte      // scontrol show res -o
+	Partitions   []byte      // scontrol show partition -o; what cannot be read of it is left out
 }
 
 // Look asks a cluster for its nodes, jobs and reservations, at the same time. It needs no
@@ -40,6 +42,7 @@ func Print(ctx context.Context, c Commands) (*Printed, error) {
 		{&p.Jobs, []string{"squeue", "--all", "--states=all", "--json"}},
 		{&p.Nodes, []string{"sinfo", "--all", "-N", "--json"}},
 		{&p.Reservations, []string{"scontrol", "show", "res", "-o"}},
+		{&p.Partitions, []string{"scontrol", "show", "partition", "-o"}},
 	}
 	failed := make([]error, len(calls))
 	var done sync.WaitGroup
@@ -47,8 +50,8 @@ func Print(ctx context.Context, c Commands) (*Printed, error) {
 		done.Go(func() { *call.into, failed[i] = c.Run(ctx, call.args[0], call.args[1:]...) })
 	}
 	done.Wait()
-	for _, err := range failed {
-		if err != nil {
+	for i, err := range failed {
+		if err != nil && calls[i].into != &p.Partitions {
 			return nil, err
 		}
 	}
@@ -74,6 +77,8 @@ func (p *Printed) Read() (*bourse.Look, error) {
 	if look.Reservations, err = readReservations(p.Reservations); err != nil {
 		return nil, fmt.Errorf("scontrol show res: %w", err)
 	}
+	look.Partitions = readPartitions(p.Partitions)
+	Settle(look)
 	return look, nil
 }
 
@@ -126,4 +131,26 @@ func readReservations(text []byte) ([]bourse.ManagedReservation, error) {
 	}
 	slices.SortStableFunc(out, func(a, b bourse.ManagedReservation) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// readPartitions reads what scontrol show partition -o prints, a line for each. What is no such
+// line is left out: the partitions of the look then count as up.
+func readPartitions(text []byte) []bourse.ManagedPartition {
+	var out []bourse.ManagedPartition
+	for line := range strings.Lines(string(text)) {
+		rec := parseRecord(line)
+		p := bourse.ManagedPartition{Name: rec["PartitionName"], State: strings.ToLower(rec["State"]), Default: rec["Default"] == "YES", QOS: none(rec["QoS"])}
+		if p.Name == "" || p.State == "" {
+			continue
+		}
+		if limit, err := span(rec["MaxTime"]); err == nil {
+			p.Limit = limit
+		}
+		p.MaxNodes, _ = strconv.Atoi(rec["MaxNodes"]) // UNLIMITED: 0
+		p.Tier, _ = strconv.Atoi(rec["PriorityTier"])
+		p.MaxNodes, p.Tier = max(p.MaxNodes, 0), max(p.Tier, 0)
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b bourse.ManagedPartition) int { return cmp.Compare(a.Name, b.Name) })
+	return out
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -18,6 +20,8 @@ type node struct {
 	Busy       number   `json:"alloc_cpus"`
 	Memory     number   `json:"real_memory"` // MiB
 	Features   csv      `json:"active_features"`
+	GRES       string   `json:"gres"`
+	GRESUsed   string   `json:"gres_used"`
 	Partitions []string `json:"partitions"`
 }
 
@@ -55,6 +59,10 @@ type row struct {
 	Features struct {
 		Active csv `json:"active"`
 	} `json:"features"`
+	GRES struct {
+		Total string `json:"total"`
+		Used  string `json:"used"`
+	} `json:"gres"`
 	Partition struct {
 		Name string `json:"name"`
 	} `json:"partition"`
@@ -78,7 +86,8 @@ func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
 		if len(r.Nodes.Names) != 1 {
 			return nil, "", fmt.Errorf("a row of %d nodes; must be one, as sinfo -N prints them", len(r.Nodes.Names))
 		}
-		n := node{Name: r.Nodes.Names[0], State: r.Node.State, CPUs: r.CPUs.All, Busy: r.CPUs.Busy, Memory: r.Memory.Least, Features: r.Features.Active}
+		n := node{Name: r.Nodes.Names[0], State: r.Node.State, CPUs: r.CPUs.All, Busy: r.CPUs.Busy, Memory: r.Memory.Least, Features: r.Features.Active,
+			GRES: r.GRES.Total, GRESUsed: r.GRES.Used}
 		if r.Partition.Name != "" {
 			n.Partitions = []string{r.Partition.Name}
 		}
@@ -93,7 +102,8 @@ func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
 		if len(out) == 0 || out[len(out)-1].Name != n.Name {
 			const mebi = 1 << 20
 			out = append(out, bourse.ManagedNode{Name: n.Name, State: nodeState(n.State, n.Flags), CPUs: n.CPUs.count(), Busy: n.Busy.count(),
-				Memory: int64(n.Memory.count()) * mebi, Features: n.Features})
+				Memory: int64(n.Memory.count()) * mebi, Features: n.Features,
+				GRES: none(n.GRES), GRESUsed: none(n.GRESUsed), GPUs: gpus(n.GRES)})
 		}
 		last := &out[len(out)-1]
 		for _, p := range n.Partitions {
@@ -121,4 +131,31 @@ func nodeState(states, flags listed) bourse.NodeState {
 		return bourse.NodeUp
 	}
 	return bourse.NodeUnknown
+}
+
+// gpus counts the GPUs in Slurm's words for what a node has, such as
+// "gpu:a100:2(S:0-1),gpu:v100:1,nic:4"; a word without a number is one.
+func gpus(gres string) int {
+	total, depth := 0, 0
+	for _, one := range strings.FieldsFunc(none(gres), func(r rune) bool { // at commas outside of parentheses
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return r == ',' && depth <= 0
+	}) {
+		one, _, _ = strings.Cut(strings.TrimSpace(one), "(")
+		parts := strings.Split(one, ":")
+		if parts[0] != "gpu" {
+			continue
+		}
+		n, err := strconv.ParseUint(parts[len(parts)-1], 10, 16)
+		if err != nil {
+			n = 1 // gpu, gpu:a100
+		}
+		total += int(n)
+	}
+	return total
 }

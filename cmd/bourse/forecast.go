@@ -34,6 +34,10 @@ func newForecast() *cobra.Command {
 to a Slurm cluster, or to a cluster that bourse snapshot has saved ("-": standard
 input). It changes nothing on the cluster and needs no rights there.
 
+Jobs count from when on they could start: what is held, is at a limit, or waits in a
+partition that is down does not count, a throttled array only with the tasks that may
+run. The answer says how many, and why.
+
 By limits: assumes that every job runs to its limit. By history: makes many draws;
 in each, every job uses as much of its limit as an earlier job of the same user
 did, or else of the same class of limits, or of all jobs. The answer is the time by
@@ -113,6 +117,9 @@ type forecastAnswer struct {
 	Policy    backfill.Policy  `json:"policy"`
 	Waiting   int              `json:"waiting"` // jobs in the queue
 	Before    int              `json:"before"`  // those ahead of the job
+	Later     int              `json:"later"`   // those of the queue that cannot start yet, whatever is free
+	Held      int              `json:"held"`    // jobs that are not in the queue: they cannot start while their reason lasts
+	Why       []waits          `json:"why"`     // the reasons of both, and those that are not known
 	Limits    bourse.Time      `json:"limits"`
 	History   *forecastSpread  `json:"history"` // null: no history
 	Manager   *managerForecast `json:"manager"` // null: not asked
@@ -195,6 +202,9 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if err != nil {
 		return err
 	}
+	if err := q.refuses(f.nodes, d); err != nil {
+		return failed(err)
+	}
 	if f.nodes > q.group.Nodes {
 		return failed(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
 	}
@@ -228,7 +238,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 	j := forecast.Job{Nodes: f.nodes, Limit: d, Place: place}
 	a := &forecastAnswer{
 		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy,
-		Waiting: len(waiting), Before: place, Limits: foreseen(forecast.ByLimits(&q.state, j)),
+		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits, Limits: foreseen(forecast.ByLimits(&q.state, j)),
 	}
 	if past.history.Jobs() == 0 {
 		return a
@@ -311,7 +321,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	if _, err := fmt.Fprintln(out, w.Render()); err != nil {
 		return err
 	}
-	var notes []string
+	notes := q.notes()
 	if a.Manager != nil && a.Manager.Reason != "" {
 		notes = append(notes, "By Slurm itself: "+a.Manager.Reason+".")
 	}

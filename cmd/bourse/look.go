@@ -72,11 +72,14 @@ type liveQueue struct {
 	up        int // of its nodes
 	state     backfill.State
 	job       func(id int64) *bourse.ManagedJob // by an id of the state
+	held      int                               // jobs of the partition that are not in the queue
+	waits     []waits                           // why jobs of the partition cannot start now
 }
 
 // queue makes the queue of a look. Without a group it is that of all nodes of the
 // partition, because a job that asks for no features can have any of them.
 func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue, error) {
+	slurm.Settle(look) // a saved one may be older than this
 	q := &liveQueue{look: look, partition: l.partition, job: managed.JobsOf(look)}
 	known := slurm.Partitions(look)
 	switch {
@@ -117,6 +120,7 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 			r.Start = min(r.Start, j.Start)
 		}
 	}
+	q.count()
 	return q, nil
 }
 

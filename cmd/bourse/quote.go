@@ -90,6 +90,7 @@ type quote struct {
 	group, user        string
 	more, pareto, json bool
 	given              func(flag string) bool
+	notes              []string // on the queue, for people
 }
 
 // quoteOffer is the printed form of an offer.
@@ -264,6 +265,9 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 		w.AppendRow(table.Row{mark, of.clock(o.Start), *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), text.WrapSoft(o.delays(), width)})
 	}
 	fmt.Fprintln(out, w.Render())
+	for _, n := range q.notes {
+		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, tableWidth-5))
+	}
 	if taken != nil {
 		fmt.Fprintf(out, "\n* chosen: start %v at %v credits\n", of.clock(taken.Start), taken.Base.Plus(*taken.AdditiveCredits))
 	}

@@ -97,6 +97,9 @@ func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
 		return nil, err
 	}
 	live.group.Price = q.price
+	if !q.json {
+		q.notes = live.notes()
+	}
 	return &quoted{
 		site: look.Source, group: live.group, state: &live.state, zero: look.At,
 		running: live.called, queued: live.called, reserved: live.taken, clock: timeOfDay,

@@ -37,6 +37,9 @@ saved looks, forecast also learns how much of their limits jobs use.`,
 			if err != nil {
 				return err
 			}
+			if n := unknownReasons(look); n != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), n)
+			}
 			return failed(input.WriteLook(cmd.OutOrStdout(), look))
 		},
 	}

@@ -91,6 +91,11 @@ type State struct {
 	Reserved []Reserved     // by Start, then ID
 	Queue    []Queued       // in queue order: by priority, under a fair policy by Had, then by arrival
 
+	// Later and Throttles say which jobs of the queue cannot start yet; see Releases. Both are
+	// nil where all may.
+	Later     []Later // by Job
+	Throttles []Throttle
+
 	// Sure is Free with running jobs counted until their limits. It is nil unless estimates
 	// are predictions.
 	Sure bourse.Profile
@@ -115,9 +120,12 @@ func (s *State) Reserve(r Reserved) {
 	if !s.Policy.Conservative() {
 		return
 	}
-	work := s.Free.Clone()
+	work, later := s.Free.Clone(), s.Releases()
 	for i := range s.Queue {
 		q := &s.Queue[i]
+		if later != nil && later.From(i) > s.Now {
+			continue // it has no guarantee before it may start
+		}
 		if q.Guarantee == bourse.Never || work.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) < q.Nodes {
 			q.Guarantee = work.EarliestFit(s.Now, q.Nodes, q.Estimate)
 		}

@@ -116,7 +116,7 @@ func TestByLimits_IsThePlanOfTheQueue(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			s := drawState(t, policy)
 			j := drawJob(t, s)
-			asked := with(s, j)
+			asked := (&world{state: s}).with(j)
 			at := slices.IndexFunc(asked.Queue, func(q backfill.Queued) bool { return q.Ref == newcomer })
 			if got, want := ByLimits(s, j), backfilltest.Plan(asked)[at]; got != want {
 				t.Fatalf("%v: %+v of %+v starts at %v, by the plan at %v", policy, j, s, got, want)
@@ -365,7 +365,7 @@ func TestByLimits_PlaceIsHowManyGoFirst(t *testing.T) {
 			t.Errorf("place %d: starts at %v, want %v", place, got, want)
 		}
 	}
-	q := with(s, Job{Nodes: 4, Limit: 10, Place: Last}).Queue
+	q := (&world{state: s}).with(Job{Nodes: 4, Limit: 10, Place: Last}).Queue
 	if id := q[len(q)-1].ID; id <= 30 {
 		t.Errorf("the newcomer is job %d, others are 10 to 30", id)
 	}

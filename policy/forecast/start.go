@@ -21,11 +21,12 @@ type Job struct {
 const Last = -1
 
 // Start returns when j starts if s.Running[i] ends at ends[i] and s.Queue[i] runs for
-// runs[i]. Each is cut at the planned end, or at the estimate. No other job arrives.
-// Never: j does not start whatever ends. It costs a scheduling pass for each end until j
-// starts.
+// runs[i]. Each is cut at the planned end, or at the estimate. No other job arrives, and a job
+// that cannot start yet (backfill.Later) arrives once it can. Never: j does not start whatever
+// ends. It costs a scheduling pass for each end until j starts.
 func Start(s *backfill.State, j Job, ends []bourse.Time, runs []bourse.Duration) bourse.Time {
-	w := world{runs: runs, group: backfill.Restore(with(s, j))}
+	w := world{runs: runs, state: s, releases: s.Releases()}
+	w.group = backfill.Restore(w.with(j))
 	for i, r := range s.Running {
 		w.ends = append(w.ends, end{min(max(ends[i], s.Now), r.End), r.ID, r.End})
 	}
@@ -50,28 +51,64 @@ func limits(s *backfill.State) (ends []bourse.Time, runs []bourse.Duration) {
 	return ends, runs
 }
 
-// with returns s with the job in its queue. The Ref of each job is its index in s.Queue;
-// that of the new one is newcomer.
-func with(s *backfill.State, j Job) *backfill.State {
+// with returns the state with the job in its queue, and without the jobs that cannot start yet.
+// The Ref of each job is its index in the whole queue; that of the new one is newcomer.
+func (w *world) with(j Job) *backfill.State {
+	s := w.state
 	c := *s
+	c.Later, c.Throttles = nil, nil
 	c.Queue = make([]backfill.Queued, 0, len(s.Queue)+1)
-	id := int64(0)
 	for _, r := range s.Running {
-		id = max(id, r.ID)
+		w.last = max(w.last, r.ID)
 	}
-	for i, q := range s.Queue {
-		id = max(id, q.ID)
-		q.Ref = int32(i)
-		c.Queue = append(c.Queue, q)
+	for i := range s.Queue {
+		w.last = max(w.last, s.Queue[i].ID)
 	}
 	place := len(s.Queue)
 	if j.Place >= 0 {
 		place = min(place, j.Place)
 	}
-	c.Queue = slices.Insert(c.Queue, place, backfill.Queued{
-		ID: id + 1, Nodes: j.Nodes, Estimate: j.Limit, Submit: s.Now, Guarantee: bourse.Never, Ref: newcomer,
-	})
+	for i := range s.Queue {
+		if i == place {
+			c.Queue = append(c.Queue, w.newcomer(j, place))
+		}
+		if w.ready(i) {
+			c.Queue = append(c.Queue, w.queued(i))
+		}
+	}
+	if place == len(s.Queue) {
+		c.Queue = append(c.Queue, w.newcomer(j, place))
+	}
 	return &c
+}
+
+// newcomer is the job that is asked about, before the job at a place of the queue.
+func (w *world) newcomer(j Job, place int) backfill.Queued {
+	return backfill.Queued{
+		ID: w.last + 1, Nodes: j.Nodes, Estimate: j.Limit, Submit: w.state.Now, Guarantee: bourse.Never, Ref: newcomer,
+		Priority: 2*(len(w.state.Queue)-place) + 1,
+	}
+}
+
+// queued is the job at a place of the queue. Its priority keeps it at its place if it arrives
+// later.
+func (w *world) queued(i int) backfill.Queued {
+	q := w.state.Queue[i]
+	q.Ref, q.Priority = int32(i), 2*(len(w.state.Queue)-i)
+	return q
+}
+
+// ready reports whether a job of the queue may start now. If it is known that it may later,
+// it is among those that come.
+func (w *world) ready(i int) bool {
+	if w.releases == nil {
+		return true
+	}
+	from := w.releases.From(i)
+	if from > w.state.Now && from < bourse.Never {
+		w.coming = append(w.coming, coming{from, int32(i)})
+	}
+	return from <= w.state.Now
 }
 
 // newcomer is the Ref of the job that is asked about.
@@ -79,9 +116,44 @@ const newcomer = -1
 
 // world is a group in which jobs end at their real ends.
 type world struct {
-	group *backfill.Group
-	runs  []bourse.Duration
-	ends  ends
+	state    *backfill.State
+	group    *backfill.Group
+	last     int64 // the largest id of a job
+	runs     []bourse.Duration
+	ends     ends
+	releases *backfill.Releases // nil: every job may start at once
+	coming   []coming
+}
+
+// coming is when a job of the queue may start.
+type coming struct {
+	at  bourse.Time
+	job int32
+}
+
+// arrive lets the jobs arrive that may start now, and returns when the next may.
+func (w *world) arrive(now bourse.Time) (next bourse.Time) {
+	next = bourse.Never
+	w.coming = slices.DeleteFunc(w.coming, func(c coming) bool {
+		if c.at > now {
+			next = min(next, c.at)
+			return false
+		}
+		w.group.Arrive(w.queued(int(c.job)))
+		return true
+	})
+	return next
+}
+
+// end ends a running job, for which others may have waited.
+func (w *world) end(x end) {
+	w.group.End(x.id, x.planned)
+	if w.releases == nil {
+		return
+	}
+	for _, i := range w.releases.Ended(x.id, w.group.Now()) {
+		w.coming = append(w.coming, coming{w.releases.From(i), int32(i)})
+	}
 }
 
 // run goes on until the job that is asked about starts.
@@ -89,16 +161,16 @@ func (w *world) run() bourse.Time {
 	for {
 		now := w.group.Now()
 		for len(w.ends) > 0 && w.ends[0].at <= now {
-			x := heap.Pop(&w.ends).(end)
-			w.group.End(x.id, x.planned)
+			w.end(heap.Pop(&w.ends).(end))
 		}
+		arrives := w.arrive(now)
 		for _, s := range w.group.Pass() {
 			if s.Ref == newcomer {
 				return now
 			}
 			heap.Push(&w.ends, end{min(now.Add(max(w.runs[s.Ref], 0)), s.End), s.ID, s.End})
 		}
-		next := w.group.Next()
+		next := min(w.group.Next(), arrives)
 		if len(w.ends) > 0 {
 			next = min(next, w.ends[0].at)
 		}

@@ -49,6 +49,7 @@ type Book struct {
 	paths    paths          // states that the trials of a list went through
 	masks                   // index of jobs that are small and short enough
 	ceiling  ceiling
+	awaits   awaits // which jobs cannot start yet
 	list     List
 
 	harm   uint128 // of the trial, in thousandths of a weighted node-millisecond

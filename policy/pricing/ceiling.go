@@ -26,9 +26,9 @@ func (c *ceiling) set(most bourse.Duration) {
 	c.most.addProduct(uint64(most), 1000)
 }
 
-// begin prepares for a trial. Only EASY has a ceiling.
+// begin prepares for a trial. Only EASY has a ceiling, and only if every job may start at once.
 func (c *ceiling) begin(b *Book, w *sweep) {
-	c.on = c.on && b.state.Policy.Backfill && b.state.Policy.Reserve == 1
+	c.on = c.on && b.state.Policy.Backfill && b.state.Policy.Reserve == 1 && b.awaits.from == nil
 	c.next = w.left
 }
 

@@ -20,7 +20,10 @@ func (b *Book) place(w *sweep, next int) {
 		for word := w.rem[i]; word != 0; word &= word - 1 {
 			pos := i<<6 + bits.TrailingZeros64(word)
 			q := &s.Queue[pos]
-			from := w.at
+			from := b.awaits.since(pos, w.at)
+			if from == bourse.Never && !b.awaits.known {
+				continue // until a later round
+			}
 			if w.trial {
 				// The job did not fit before its planned start in the plan. It does now
 				// only where another job has left its place.
@@ -44,7 +47,7 @@ func (b *Book) keep(w *sweep, next int) {
 	for pos := next; pos < len(s.Queue); pos++ {
 		q := &s.Queue[pos]
 		at := q.Guarantee
-		if at < s.Now || at >= bourse.Never {
+		if at < s.Now || at >= bourse.Never || !w.waits(int32(pos)) {
 			continue
 		}
 		i := find(w.free, at)

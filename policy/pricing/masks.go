@@ -179,7 +179,7 @@ func (b *Book) fill(w *sweep) {
 		if pos = b.firstFit(w, pos); pos >= len(b.jobs) {
 			return
 		}
-		if q := &b.jobs[pos]; fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
+		if q := &b.jobs[pos]; b.awaits.ready(pos, w.at) && fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
 			b.commit(w, pos, w.at, w.lo)
 		}
 	}
@@ -197,7 +197,7 @@ func (b *Book) fillByLooking(w *sweep) {
 		for ; set != 0; set &= set - 1 {
 			pos := i<<6 + bits.TrailingZeros64(set)
 			q := &b.jobs[pos]
-			if int(q.nodes) <= now && fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
+			if int(q.nodes) <= now && b.awaits.ready(pos, w.at) && fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
 				b.commit(w, pos, w.at, w.lo)
 				if now -= int(q.nodes); now == 0 {
 					return

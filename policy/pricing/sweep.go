@@ -41,6 +41,7 @@ type sweep struct {
 	key    uint64        // hash of the set of positions with a start
 	trial  bool          // with a new reservation: it adds up the harm and sets no marks
 	record bool          // also list the delays
+	opens  []bourse.Time // instants from which on jobs may start that cannot yet, in order
 	marked bool          // base only: this pass already has its mark
 }
 
@@ -94,6 +95,7 @@ func (b *Book) plan() {
 		w.rem = append(w.rem, word)
 	}
 	b.masks.made = false
+	b.awaits.begin(b)
 	switch {
 	case s.Policy.Conservative():
 		b.place(w, 0)
@@ -156,6 +158,7 @@ func (b *Book) resume(w *sweep, k *mark) {
 	w.free = append(w.free[:0], b.steps[k.free.from:k.free.to]...)
 	w.rem = append(w.rem[:0], b.words[k.rem:k.rem+len(b.base.rem)]...)
 	w.holds = append(w.holds[:0], b.times[k.holds.from:k.holds.to]...)
+	b.awaits.follow(b, w)
 	b.harm, w.freed = uint128{}, bourse.Never
 }
 
@@ -167,8 +170,10 @@ func (b *Book) pass(w *sweep) {
 		b.passFCFS(w)
 		return
 	}
-	for w.left > 0 && len(w.holds) < s.Policy.Reserve {
-		pos := first(w.rem)
+	for pos := 0; w.left > 0 && len(w.holds) < s.Policy.Reserve; {
+		if pos = b.head(w, pos); pos < 0 {
+			break
+		}
 		q := &b.jobs[pos]
 		at, i := earliest(w.free, w.lo, w.at, int(q.nodes), q.estimate)
 		b.commit(w, pos, at, i)
@@ -183,8 +188,10 @@ func (b *Book) pass(w *sweep) {
 
 // passFCFS starts heads as long as they fit.
 func (b *Book) passFCFS(w *sweep) {
-	for w.left > 0 {
-		pos := first(w.rem)
+	for pos := 0; w.left > 0; {
+		if pos = b.head(w, pos); pos < 0 {
+			return
+		}
 		q := &b.jobs[pos]
 		if !fits(w.free[w.lo:], w.at.Add(q.estimate), int(q.nodes)) {
 			return
@@ -211,6 +218,9 @@ func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	w.key ^= spread(uint64(pos))
 	if at < bourse.Never {
 		w.free = take(w.free, i, at, at.Add(q.estimate), int(q.nodes))
+	}
+	if !w.trial && at < bourse.Never {
+		b.awaits.ended(b, b.state.Queue[pos].ID, at.Add(q.estimate))
 	}
 }
 
@@ -298,7 +308,7 @@ func (w *sweep) advance() bool {
 		begins = w.holds[0]
 	}
 	for i := w.lo + 1; i < len(w.free); i++ {
-		if w.free[i].At == begins || w.free[i].Free > w.free[i-1].Free {
+		if w.free[i].At == begins || w.free[i].Free > w.free[i-1].Free || w.opened(w.free[i].At) {
 			w.at, w.lo = w.free[i].At, i
 			k := 0
 			for k < len(w.holds) && w.holds[k] == w.at {

@@ -18,6 +18,7 @@ const (
 	maxLook     = 512 << 20 // bytes
 	maxLookJobs = 1_000_000
 	maxLookName = 4096 // bytes
+	maxLookText = 4 << 20
 )
 
 // ReadLook reads a saved look of at most 512 MiB, "-" from standard input.
@@ -54,7 +55,7 @@ func parseLook(text []byte) (*bourse.Look, error) {
 	if err := json.Unmarshal(text, &whole); err != nil {
 		return nil, jsonError(text, err, lookLike)
 	}
-	top, err := readObject("", whole, "at", "source", "nodes", "jobs", "reservations")
+	top, err := readObject("", whole, "at", "source", "nodes", "jobs", "reservations", "partitions")
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +71,9 @@ func parseLook(text []byte) (*bourse.Look, error) {
 	if look.Nodes, err = members(top, "nodes", MaxNodes, checkNode); err == nil {
 		if look.Jobs, err = members(top, "jobs", maxLookJobs, checkJob); err == nil {
 			look.Reservations, err = members(top, "reservations", maxLookJobs, checkReservation)
+		}
+		if _, has := top.fields["partitions"]; err == nil && has { // older looks have none
+			look.Partitions, err = members(top, "partitions", MaxNodes, checkPartition)
 		}
 	}
 	if err != nil {
@@ -139,10 +143,10 @@ func checkNode(n *bourse.ManagedNode) error {
 	switch {
 	case !slices.Contains(states, n.State):
 		return fmt.Errorf("state %q is unknown; must be up, drained, down or unknown", n.State)
-	case n.CPUs < 0 || n.Busy < 0 || n.Memory < 0:
-		return errors.New("cpus, busy and memory must be 0 or more")
+	case n.CPUs < 0 || n.Busy < 0 || n.Memory < 0 || n.GPUs < 0:
+		return errors.New("cpus, busy, memory and gpus must be 0 or more")
 	}
-	return namesFit(append(slices.Concat(n.Features, n.Partitions), n.Name), n.Name)
+	return namesFit(append(slices.Concat(n.Features, n.Partitions), n.Name, n.GRES, n.GRESUsed), n.Name)
 }
 
 func checkJob(j *bourse.ManagedJob) error {
@@ -154,13 +158,31 @@ func checkJob(j *bourse.ManagedJob) error {
 		return fmt.Errorf("count %d: must be 0 to %d nodes", j.Count, MaxNodes)
 	case j.Limit < 0:
 		return fmt.Errorf("limit %v: must be 0 seconds or more", j.Limit)
+	case j.Throttle < 0:
+		return fmt.Errorf("throttle %d: must be 0 or more tasks", j.Throttle)
+	case len(j.After) > MaxNodes:
+		return fmt.Errorf("after: has %d members; must be at most %d", len(j.After), MaxNodes)
 	case j.State == bourse.ManagedPending && j.Count < 1:
 		return errors.New("count 0: must be 1 or more for a waiting job")
 	}
-	if err := instants(j.Submit, j.Start, j.End); err != nil {
+	if err := instants(j.Submit, j.Start, j.End, j.Begin, j.Eligible); err != nil {
 		return err
 	}
-	return namesFit(slices.Concat(j.Nodes, []string{j.Number, j.Name, j.User, j.Why, j.Partition, j.Reservation}), j.Number)
+	for _, text := range []string{j.Dependency, j.Required} { // lists, which may be long
+		if len(text) > maxLookText {
+			return fmt.Errorf("%.20q... has %d bytes; must have at most %d", text, len(text), maxLookText)
+		}
+	}
+	return namesFit(slices.Concat(j.Nodes, j.After, []string{j.Number, j.Name, j.User, j.Why, j.Partition, j.Reservation,
+		j.Account, j.QOS, j.Features, j.Licences, j.GRES}), j.Number)
+}
+
+func checkPartition(p *bourse.ManagedPartition) error {
+	switch {
+	case p.Limit < 0 || p.MaxNodes < 0 || p.Tier < 0:
+		return errors.New("limit, maxNodes and tier must be 0 or more")
+	}
+	return namesFit([]string{p.Name, p.State, p.QOS}, p.Name)
 }
 
 func checkReservation(r *bourse.ManagedReservation) error {

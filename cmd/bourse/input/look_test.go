@@ -52,6 +52,24 @@ func TestLook_IsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+// What a job waits for, and what partitions and nodes have, is read as it was written. Looks
+// without it are read too: they are older.
+func TestLook_KeepsWhatJobsWaitFor(t *testing.T) {
+	t.Parallel()
+	look := &bourse.Look{At: 1_000_000, Source: "slurm 24.05.1", Nodes: []bourse.ManagedNode{{Name: "n1", State: bourse.NodeUp, GRES: "gpu:a100:4", GRESUsed: "gpu:a100:1", GPUs: 4}},
+		Jobs: []bourse.ManagedJob{{Number: "7_1", State: bourse.ManagedPending, Why: "Dependency", Count: 1, Begin: 2_000_000, After: []string{"5_*", "6"}, Any: true, Throttle: 2,
+			Eligible: 2_000_000, Dependency: "afterok:5_*?afterok:6", Account: "chem", QOS: "small", Features: "ib", Required: "n[1-2]", Licences: "matlab:1", GRES: "gres/gpu:1"}},
+		Reservations: []bourse.ManagedReservation{},
+		Partitions:   []bourse.ManagedPartition{{Name: "batch", State: "down", Default: true, Limit: bourse.Hour, MaxNodes: 3, Tier: 2, QOS: "part"}}}
+	var out bytes.Buffer
+	if err := WriteLook(&out, look); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := parseLook(out.Bytes()); err != nil || !reflect.DeepEqual(again, look) {
+		t.Errorf("read again %+v, %v", again, err)
+	}
+}
+
 // What is wrong with a look is said with its place and what would be right.
 func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
 	t.Parallel()
@@ -73,6 +91,11 @@ func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
 		{`"count": 2`, `"count": 0`, "jobs[2]: count 0: must be 1 or more for a waiting job"},
 		{`"limit": 3600`, `"limit": -1`, "jobs[1]: "},
 		{`"submit": 999000`, `"submit": null`, "jobs[1]: time never: must be seconds"},
+		{`"submit": 999000`, `"throttle": -1`, "jobs[1]: throttle -1: must be 0 or more tasks"},
+		{`"submit": 999000`, `"begin": -1`, "jobs[1]: time"},
+		{`"submit": 999000`, `"after": "5"`, "jobs[1]: "},
+		{`"reservations": []`, `"reservations": [], "partitions": [{"name": "batch", "state": "up", "maxNodes": -5}]`, "partitions[0]: limit, maxNodes and tier must be 0 or more"},
+		{`"reservations": []`, `"reservations": [], "partitions": {}`, "partitions: {} is not an array"},
 		{`"number": "1"`, `"number": ""`, "jobs[0]: the name is missing"},
 		{`"number": "1"`, `"number": "` + strings.Repeat("1", 5000) + `"`, "has 5000 bytes"},
 	} {

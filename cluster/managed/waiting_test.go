@@ -1,0 +1,108 @@
+package managed
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+)
+
+// waitingLook has two groups: main of four nodes in partition batch, far of two in partition
+// long. Job 1 runs on n1 until two hours from now, job 2 on f1 until three.
+func waitingLook(jobs ...bourse.ManagedJob) (*bourse.Look, View) {
+	v := viewOf(nodeNames...)
+	v.Groups, v.Nodes = append(v.Groups, bourse.Group{Name: "far", Nodes: 2}), append(v.Nodes, []string{"f1", "f2"})
+	look := &bourse.Look{At: dawn, Nodes: append(upNodes(nodeNames...), upNodes("f1", "f2")...)}
+	for i := range look.Nodes[4:] {
+		look.Nodes[4+i].Partitions = []string{"long"}
+	}
+	look.Jobs = append(look.Jobs,
+		bourse.ManagedJob{Number: "1", State: bourse.ManagedRunning, Nodes: nodeNames[:1], Count: 1, Start: dawn.Add(-h), Limit: 3 * h, Partition: "batch"},
+		bourse.ManagedJob{Number: "2", State: bourse.ManagedRunning, Nodes: []string{"f1"}, Count: 1, Start: dawn.Add(-h), Limit: 4 * h, Partition: "long"})
+	for _, j := range jobs {
+		j.State, j.Count, j.Limit = bourse.ManagedPending, max(j.Count, 1), h
+		if j.Partition == "" {
+			j.Partition = "batch"
+		}
+		look.Jobs = append(look.Jobs, j)
+	}
+	return look, v
+}
+
+// What a job waits for is beside its queue: the ends of jobs of the same state by their ids,
+// those of jobs that run elsewhere as an instant, all others never.
+func TestStateOf_WhatJobsOfTheQueueWaitFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		job  bourse.ManagedJob
+		want []backfill.Later
+	}{
+		"nothing":                      {bourse.ManagedJob{}, nil},
+		"a time":                       {bourse.ManagedJob{Begin: dawn.Add(h)}, []backfill.Later{{Job: 1, From: dawn.Add(h)}}},
+		"a time that has come":         {bourse.ManagedJob{Begin: dawn}, nil},
+		"what runs":                    {bourse.ManagedJob{After: []string{"1"}}, []backfill.Later{{Job: 1, After: []int64{1}}}},
+		"what waits":                   {bourse.ManagedJob{After: []string{"8"}, Begin: dawn.Add(h)}, []backfill.Later{{Job: 1, From: dawn.Add(h), After: []int64{8}}}},
+		"what runs elsewhere":          {bourse.ManagedJob{After: []string{"2"}}, []backfill.Later{{Job: 1, From: dawn.Add(3 * h)}}},
+		"what runs here and elsewhere": {bourse.ManagedJob{After: []string{"1", "2"}}, []backfill.Later{{Job: 1, From: dawn.Add(3 * h), After: []int64{1}}}},
+		"one of them":                  {bourse.ManagedJob{After: []string{"2", "77"}, Any: true}, []backfill.Later{{Job: 1, From: dawn.Add(3 * h), Any: true}}},
+		"one of two here":              {bourse.ManagedJob{After: []string{"1", "8"}, Any: true}, []backfill.Later{{Job: 1, After: []int64{1, 8}, Any: true}}},
+		"nobody knows whom":            {bourse.ManagedJob{After: []string{"77"}}, []backfill.Later{{Job: 1, After: []int64{nobody}}}},
+	} {
+		c.job.Number = "9"
+		look, v := waitingLook(bourse.ManagedJob{Number: "8"}, c.job)
+		s := StateOf(look, v)[0]
+		if len(s.Queue) != 2 || !reflect.DeepEqual(s.Later, c.want) {
+			t.Errorf("it waits for %s: %+v; must be %+v", name, s.Later, c.want)
+		}
+	}
+	look, v := waitingLook(bourse.ManagedJob{Number: "6", Partition: "long"}, bourse.ManagedJob{Number: "9", After: []string{"6"}})
+	if s := StateOf(look, v); len(s[1].Queue) != 1 || !reflect.DeepEqual(s[0].Later, []backfill.Later{{After: []int64{nobody}}}) {
+		t.Errorf("it waits for one that waits elsewhere: %+v", s[0].Later)
+	}
+}
+
+// All tasks of an array are waited for; those who wait for the same share the list.
+func TestStateOf_AnArrayIsWaitedForTogether(t *testing.T) {
+	t.Parallel()
+	look, v := waitingLook(bourse.ManagedJob{Number: "5_1"}, bourse.ManagedJob{Number: "5_2"}, bourse.ManagedJob{Number: "6_1", After: []string{"5_*"}}, bourse.ManagedJob{Number: "6_2", After: []string{"5_*"}})
+	s := StateOf(look, v)[0]
+	if len(s.Later) != 2 || len(s.Later[0].After) != 2 || &s.Later[0].After[0] != &s.Later[1].After[0] {
+		t.Fatalf("they wait for %+v", s.Later)
+	}
+	r := s.Releases()
+	if r.Ended(s.Queue[0].ID, dawn.Add(h)); r.From(2) != bourse.Never {
+		t.Error("one task has ended, and the next array may start")
+	}
+	if free := r.Ended(s.Queue[1].ID, dawn.Add(h)); len(free) != 2 || r.From(2) != dawn.Add(h) {
+		t.Errorf("all tasks have ended, and %v may start", free)
+	}
+}
+
+// A throttle counts the tasks that run, here and elsewhere.
+func TestStateOf_AThrottleCountsWhatRuns(t *testing.T) {
+	t.Parallel()
+	var tasks []bourse.ManagedJob
+	for n := 3; n <= 6; n++ {
+		tasks = append(tasks, bourse.ManagedJob{Number: fmt.Sprintf("5_%d", n), Throttle: 3})
+	}
+	look, v := waitingLook(tasks...)
+	look.Jobs[0].Number, look.Jobs[1].Number = "5_1", "5_2"
+	s := StateOf(look, v)[0]
+	if len(s.Throttles) != 1 || s.Throttles[0].Most != 3 || len(s.Throttles[0].Jobs) != 5 || !reflect.DeepEqual(s.Throttles[0].Ends, []bourse.Time{dawn.Add(3 * h)}) {
+		t.Fatalf("throttles %+v", s.Throttles)
+	}
+	r := s.Releases()
+	for i, want := range []bourse.Time{0, dawn.Add(3 * h), bourse.Never, bourse.Never} {
+		if got := r.From(i); got != want {
+			t.Errorf("task %d of those that wait may start from %v; must be %v", i, got, want)
+		}
+	}
+	for i := range look.Jobs {
+		look.Jobs[i].Throttle *= 2
+	}
+	if s := StateOf(look, v)[0]; s.Throttles != nil {
+		t.Errorf("a throttle that is never reached: %+v", s.Throttles)
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/slurm"
+)
+
+// waits counts the jobs that cannot start now for one reason.
+type waits struct {
+	Why    string `json:"why"`    // the manager's word
+	Held   int    `json:"held"`   // not while the reason lasts
+	Later  int    `json:"later"`  // later on: at their time, after others, at their turn
+	Counts int    `json:"counts"` // counted as ready, because the reason is not known
+}
+
+// count counts why the jobs of the partition wait that cannot start now. Those that are ready
+// are left out, except for reasons that are not known.
+func (q *liveQueue) count() {
+	queued := make(map[*bourse.ManagedJob]int, len(q.state.Queue))
+	for i := range q.state.Queue {
+		if j := q.job(q.state.Queue[i].ID); j != nil {
+			queued[j] = i
+		}
+	}
+	releases := q.state.Releases()
+	q.waits = []waits{}
+	for i := range q.look.Jobs {
+		j := &q.look.Jobs[i]
+		if j.State != bourse.ManagedPending && j.State != bourse.ManagedHeld || !slices.Contains(strings.Split(j.Partition, ","), q.partition) {
+			continue
+		}
+		at, in := queued[j]
+		one := waits{Why: q.why(j, in)}
+		switch {
+		case !in:
+			one.Held = 1
+			q.held++
+		case releases != nil && releases.From(at) > q.state.Now:
+			one.Later = 1
+		case !slurm.Known(j):
+			one.Counts = 1
+		default:
+			continue
+		}
+		k := slices.IndexFunc(q.waits, func(w waits) bool { return w.Why == one.Why })
+		if k < 0 {
+			k, q.waits = len(q.waits), append(q.waits, waits{Why: one.Why})
+		}
+		q.waits[k].Held += one.Held
+		q.waits[k].Later += one.Later
+		q.waits[k].Counts += one.Counts
+	}
+	slices.SortStableFunc(q.waits, func(a, b waits) int { return cmp.Compare(a.Why, b.Why) })
+}
+
+// why is the word for why a job cannot start.
+func (q *liveQueue) why(j *bourse.ManagedJob, queued bool) string {
+	switch {
+	case j.State == bourse.ManagedHeld || queued && j.Why != "":
+	case j.Reservation != "":
+		return "Reservation"
+	case !queued:
+		return "too large"
+	}
+	return cmp.Or(j.Why, "not said")
+}
+
+// later is how many jobs of the queue cannot start yet.
+func (q *liveQueue) later() (n int) {
+	for _, w := range q.waits {
+		n += w.Later
+	}
+	return n
+}
+
+// notes says how many jobs cannot start, and why.
+func (q *liveQueue) notes() (list []string) {
+	of := func(n func(w *waits) int) string {
+		var words []string
+		for i := range q.waits {
+			if k := n(&q.waits[i]); k > 0 {
+				words = append(words, fmt.Sprintf("%s %d", q.waits[i].Why, k))
+			}
+		}
+		return strings.Join(words, ", ")
+	}
+	if q.held > 0 {
+		list = append(list, fmt.Sprintf("Left out because they cannot start while their reason lasts: %s (%s).", plural(q.held, "job", "jobs"), of(func(w *waits) int { return w.Held })))
+	}
+	if n := q.later(); n > 0 {
+		list = append(list, fmt.Sprintf("In the queue, but not to start yet: %s (%s).", plural(n, "job", "jobs"), of(func(w *waits) int { return w.Later })))
+	}
+	if words := of(func(w *waits) int { return w.Counts }); words != "" {
+		list = append(list, "Counted as ready because the reason is not known: "+words+".")
+	}
+	return list
+}
+
+// refuses returns an error if the partition starts no new job of that many nodes and that limit.
+func (q *liveQueue) refuses(nodes int, limit bourse.Duration) error {
+	i := slices.IndexFunc(q.look.Partitions, func(p bourse.ManagedPartition) bool { return p.Name == q.partition })
+	if i < 0 {
+		return nil
+	}
+	switch p := &q.look.Partitions[i]; {
+	case p.State != "up":
+		return fmt.Errorf("partition %s is %s: no new job can start there until an administrator changes that", p.Name, p.State)
+	case p.Limit > 0 && limit > p.Limit:
+		return fmt.Errorf("partition %s lets no job run for longer than %s; %s asked for", p.Name, p.Limit.Words(), limit.Words())
+	case p.MaxNodes > 0 && nodes > p.MaxNodes:
+		return fmt.Errorf("partition %s lets no job have more than %s; %d asked for", p.Name, nodeCount(p.MaxNodes), nodes)
+	}
+	return nil
+}
+
+// unknownReasons says which reasons of waiting jobs are not known, "" if all are.
+func unknownReasons(look *bourse.Look) string {
+	counts := map[string]int{}
+	for i := range look.Jobs {
+		if j := &look.Jobs[i]; j.State == bourse.ManagedPending && !slurm.Known(j) {
+			counts[j.Why]++
+		}
+	}
+	var words []string
+	for why, n := range counts {
+		words = append(words, fmt.Sprintf("%s (%s)", why, plural(n, "job", "jobs")))
+	}
+	if slices.Sort(words); len(words) == 0 {
+		return ""
+	}
+	return "not known why these wait, so that they count as ready: " + strings.Join(words, ", ")
+}

@@ -1,0 +1,202 @@
+package pricing
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+)
+
+// await lets some jobs of a state wait for more than nodes.
+func await(r *rand.Rand, s *backfill.State) {
+	var set backfill.Throttle
+	set.Most = 1 + r.IntN(3)
+	for i := range s.Queue {
+		switch l := (backfill.Later{Job: i}); r.IntN(4) {
+		case 0:
+			l.From = s.Now.Add(bourse.Duration(r.Int64N(30)))
+			s.Later = append(s.Later, l)
+		case 1:
+			l.After = []int64{s.Queue[r.IntN(len(s.Queue))].ID} // perhaps itself, or in a circle: never
+			if len(s.Running) > 0 && r.IntN(2) == 0 {
+				l.After = append(l.After, s.Running[0].ID)
+			}
+			l.Any = r.IntN(4) == 0
+			s.Later = append(s.Later, l)
+		case 2: // a task: all of an array are alike
+			s.Queue[i].Nodes, s.Queue[i].Estimate = 1, 5
+			set.Jobs = append(set.Jobs, s.Queue[i].ID)
+		}
+	}
+	if len(set.Jobs) > 0 {
+		s.Throttles = []backfill.Throttle{set}
+	}
+}
+
+// naiveFrom is the plan of jobs that may not start before from, instant by instant. A hold
+// stays where it is.
+func naiveFrom(s *backfill.State, from []bourse.Time, until bourse.Time) []bourse.Time {
+	free, starts := s.Free.Clone(), make([]bourse.Time, len(s.Queue))
+	for i := range starts {
+		starts[i] = bourse.Never
+	}
+	place := func(i int, at bourse.Time) {
+		if starts[i] = at; at < bourse.Never {
+			free.Add(at, at.Add(s.Queue[i].Estimate), -s.Queue[i].Nodes)
+		}
+	}
+	if s.Policy.Conservative() {
+		for i, q := range s.Queue {
+			if from[i] < bourse.Never {
+				place(i, free.EarliestFit(max(s.Now, from[i]), q.Nodes, q.Estimate))
+			}
+		}
+		return starts
+	}
+	for t := s.Now; t <= until; t++ {
+		holds := 0
+		for i := range starts {
+			if starts[i] > t && starts[i] < bourse.Never {
+				holds++
+			}
+		}
+		for i, q := range s.Queue {
+			if starts[i] < bourse.Never || from[i] > t {
+				continue
+			}
+			at := free.EarliestFit(t, q.Nodes, q.Estimate)
+			switch {
+			case at == t:
+				place(i, t)
+			case !s.Policy.Backfill:
+				i = len(starts)
+			case holds < s.Policy.Reserve && at < bourse.Never:
+				holds++
+				place(i, at)
+			}
+			if !s.Policy.Backfill && at != t {
+				break
+			}
+		}
+	}
+	return starts
+}
+
+// The plan starts no job before it may, and a price is what the plain plan says with the same
+// instants.
+func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, r := drawState(t)
+		for i := range s.Queue {
+			s.Queue[i].Guarantee = bourse.Never
+			s.Queue[i].Estimate = min(s.Queue[i].Estimate, 30)
+		}
+		if s.Free[len(s.Free)-1].At > s.Now+2000 {
+			return // in seconds: too many instants for the plain plan
+		}
+		await(r, s)
+		b := NewBook()
+		b.Reset(s)
+		if b.awaits.from == nil {
+			return
+		}
+		from := slices.Clone(b.awaits.from)
+		end := s.Free[len(s.Free)-1].At + 30*bourse.Time(len(s.Queue)+2)
+		v := naiveFrom(s, from, end)
+		if !slices.Equal(v, b.Starts()) {
+			t.Fatalf("planned at %v, by the plain plan at %v, which may from %v\n%+v", b.Starts(), v, from, s)
+		}
+		checkFrom(t, s, from, v)
+		for range 20 {
+			start, n := drawStart(t, b), rapid.IntRange(1, s.Nodes).Draw(t, "n")
+			d := bourse.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
+			f, ok := b.Additive(start, n, d)
+			if !ok {
+				continue
+			}
+			var want bourse.Duration
+			for i, at := range naiveFrom(with(s, start, n, d), from, max(end, start.Add(d))+30*bourse.Time(len(s.Queue)+2)) {
+				if at > v[i] {
+					want += bourse.Duration(at-v[i]) * bourse.Duration(s.Queue[i].Nodes) * bourse.Duration(s.Queue[i].Weight)
+				}
+			}
+			if want = (want + 999) / 1000; f != want {
+				t.Fatalf("%d nodes at %v for %v cost %v, by the plain plan %v\n%+v", n, start, d, f, want, s)
+			}
+		}
+	})
+}
+
+// checkFrom checks by the definition from when on jobs may start.
+func checkFrom(t *rapid.T, s *backfill.State, from, starts []bourse.Time) {
+	ends := map[int64]bourse.Time{}
+	for _, r := range s.Running {
+		ends[r.ID] = r.End
+	}
+	for i, q := range s.Queue {
+		if ends[q.ID] = bourse.Never; starts[i] < bourse.Never {
+			ends[q.ID] = starts[i].Add(q.Estimate)
+		}
+		if starts[i] < from[i] {
+			t.Fatalf("job %d starts at %v, and may from %v", i, starts[i], from[i])
+		}
+	}
+	for _, l := range s.Later {
+		if starts[l.Job] < l.From {
+			t.Fatalf("job %d starts at %v, before %v", l.Job, starts[l.Job], l.From)
+		}
+		last, first := bourse.Time(0), bourse.Never
+		for _, id := range l.After {
+			last, first = max(last, ends[id]), min(first, ends[id])
+		}
+		if len(l.After) > 0 && (starts[l.Job] < last && !l.Any || l.Any && starts[l.Job] < first) {
+			t.Fatalf("job %d starts at %v, before the ends of %v at %v", l.Job, starts[l.Job], l.After, last)
+		}
+	}
+	for _, set := range s.Throttles {
+		for i, q := range s.Queue {
+			if !slices.Contains(set.Jobs, q.ID) || starts[i] == bourse.Never {
+				continue
+			}
+			runs := 0
+			for k, o := range s.Queue {
+				if slices.Contains(set.Jobs, o.ID) && starts[k] <= starts[i] && starts[i] < ends[o.ID] {
+					runs++
+				}
+			}
+			if runs > set.Most {
+				t.Fatalf("%d tasks of %d run at %v: %+v", runs, set.Most, starts[i], s)
+			}
+		}
+	}
+}
+
+// Two of a hundred tasks run at once: beside them two of four nodes cost nothing extra.
+func TestAdditive_TasksBeyondTheThrottleAreNotDelayed(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, {Backfill: true, Reserve: 100}, backfill.Conservative} {
+		s := &backfill.State{Nodes: 4, Policy: policy, Free: bourse.NewProfile(0, 4)}
+		set := backfill.Throttle{Most: 2}
+		for id := range int64(100) {
+			s.Queue = append(s.Queue, backfill.Queued{ID: id, Nodes: 1, Estimate: 100, Weight: 1000, Guarantee: bourse.Never})
+			set.Jobs = append(set.Jobs, id)
+		}
+		s.Throttles = []backfill.Throttle{set}
+		b := NewBook()
+		b.Reset(s)
+		if f, ok := b.Additive(0, 2, 1000); f != 0 || !ok {
+			t.Errorf("%v: two nodes cost %v", policy, f)
+		}
+		if f, ok := b.Additive(0, 3, 50); f == 0 || !ok {
+			t.Errorf("%v: three nodes cost nothing", policy)
+		}
+		if v := b.Starts(); v[0] != 0 || v[2] != 100 || v[99] != 4900 {
+			t.Errorf("%v: planned at %v", policy, v)
+		}
+	}
+}
