@@ -130,7 +130,7 @@ GORELEASER := go tool -modfile=tools/release/go.mod goreleaser
 release-snapshot:
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean --skip=publish,sign,docker
-	cd dist && sha256sum --check --quiet SHA256SUMS && ls -l *.tar.gz *.deb *.rpm
+	cd dist && sha256sum --check --quiet SHA256SUMS && ls -l *.tar.gz *.deb *.rpm *.cdx.json
 
 # A draft of the release of the tag that is checked out.
 release:
