@@ -39,9 +39,9 @@ func (t treatment) words() string {
 // cause is a reason of Slurm's documentation (job_reason_codes), or the beginning of several.
 // The first that fits counts.
 type cause struct {
-	word   string // with * at its end: every word that begins so
-	treat  treatment
-	beside string // why, where the word does not say it
+	word  string // with * at its end: every word that begins so
+	treat treatment
+	says  string // why, in words
 }
 
 // causes are the reasons for which a job may be pending. Slurm shows one of several that a job
@@ -63,10 +63,10 @@ var causes = []cause{
 	{"OutOfMemory", ready, "it has run before, and was requeued"},
 	{"SystemFailure", ready, "it has run before, and was requeued"},
 
-	{"BeginTime", begins, ""},
+	{"BeginTime", begins, "its begin time has not come"},
 	{"DependencyNeverSatisfied", held, "what it depends on cannot happen any more"},
-	{"Dependency", depends, ""},
-	{"JobArrayTaskLimit", throttled, ""},
+	{"Dependency", depends, "what it depends on has not happened"},
+	{"JobArrayTaskLimit", throttled, "as many tasks of its array run as may"},
 
 	{"ReqNodeNotAvail", planned, "a node that it must have is in use, reserved or not up"},
 	{"NodeDown", planned, "a node that it must have is down"},
@@ -139,9 +139,8 @@ func causeOf(reason string) cause {
 	return cause{word, unheardOf, ""}
 }
 
-// Why says in words why a waiting job of a look cannot start, "" if its reason is not known or
-// says so itself.
-func Why(j *bourse.ManagedJob) string { return causeOf(j.Why).beside }
+// Why says in words why a waiting job of a look has not started, "" if its reason is not known.
+func Why(j *bourse.ManagedJob) string { return causeOf(j.Why).says }
 
 // Known reports whether the reason of a waiting job is one of Slurm's documentation. A job with
 // another counts as ready.

@@ -13,6 +13,7 @@ import (
 // waits counts the jobs that cannot start now for one reason.
 type waits struct {
 	Why    string `json:"why"`    // the manager's word
+	Words  string `json:"words"`  // what it means; "" if it is not known
 	Held   int    `json:"held"`   // not while the reason lasts
 	Later  int    `json:"later"`  // later on: at their time, after others, at their turn
 	Counts int    `json:"counts"` // counted as ready, because the reason is not known
@@ -35,7 +36,10 @@ func (q *liveQueue) count() {
 			continue
 		}
 		at, in := queued[j]
-		one := waits{Why: q.why(j, in)}
+		one := waits{Why: q.why(j, in), Words: slurm.Why(j)}
+		if one.Why != j.Why {
+			one.Words = "" // it is left out for another reason than the manager's
+		}
 		switch {
 		case !in:
 			one.Held = 1
@@ -49,7 +53,7 @@ func (q *liveQueue) count() {
 		}
 		k := slices.IndexFunc(q.waits, func(w waits) bool { return w.Why == one.Why })
 		if k < 0 {
-			k, q.waits = len(q.waits), append(q.waits, waits{Why: one.Why})
+			k, q.waits = len(q.waits), append(q.waits, waits{Why: one.Why, Words: one.Words})
 		}
 		q.waits[k].Held += one.Held
 		q.waits[k].Later += one.Later
@@ -89,6 +93,9 @@ func (q *liveQueue) notes() (list []string) {
 		}
 		return strings.Join(words, ", ")
 	}
+	if p := q.partitionOf(); p != nil && p.State != "up" {
+		list = append(list, fmt.Sprintf("Partition %s is %s: no new job can start there until an administrator changes that.", p.Name, p.State))
+	}
 	if q.held > 0 {
 		list = append(list, fmt.Sprintf("Left out because they cannot start while their reason lasts: %s (%s).", plural(q.held, "job", "jobs"), of(func(w *waits) int { return w.Held })))
 	}
@@ -101,13 +108,19 @@ func (q *liveQueue) notes() (list []string) {
 	return list
 }
 
-// refuses returns an error if the partition starts no new job of that many nodes and that limit.
-func (q *liveQueue) refuses(nodes int, limit bourse.Duration) error {
+// partitionOf is what the look says of the partition; nil: nothing.
+func (q *liveQueue) partitionOf() *bourse.ManagedPartition {
 	i := slices.IndexFunc(q.look.Partitions, func(p bourse.ManagedPartition) bool { return p.Name == q.partition })
 	if i < 0 {
 		return nil
 	}
-	switch p := &q.look.Partitions[i]; {
+	return &q.look.Partitions[i]
+}
+
+// refuses returns an error if the partition starts no new job of that many nodes and that limit.
+func (q *liveQueue) refuses(nodes int, limit bourse.Duration) error {
+	switch p := q.partitionOf(); {
+	case p == nil:
 	case p.State != "up":
 		return fmt.Errorf("partition %s is %s: no new job can start there until an administrator changes that", p.Name, p.State)
 	case p.Limit > 0 && limit > p.Limit:

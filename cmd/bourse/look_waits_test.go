@@ -99,7 +99,7 @@ func TestLook_AThrottledArrayTakesWhatItMay(t *testing.T) {
 	task := anHour + `"state_reason": "JobArrayTaskLimit", "array_job_id": N(71)N, "array_task_id": {"set": false}, "array_task_string": "1-500%2", "array_max_tasks": N(2)N`
 	file := waitingCluster(t, "", task)
 	a := waitingForecast(t, file)
-	if a.Limits != a.At || a.Waiting != 500 || a.Later != 498 || a.Held != 0 || !slices.Equal(a.Why, []waits{{Why: "JobArrayTaskLimit", Later: 498}}) {
+	if a.Limits != a.At || a.Waiting != 500 || a.Later != 498 || a.Held != 0 || !slices.Equal(a.Why, []waits{{Why: "JobArrayTaskLimit", Words: "as many tasks of its array run as may", Later: 498}}) {
 		t.Errorf("two nodes beside two tasks: %+v", a)
 	}
 	if cost := nowCost(t, file); cost != 0 {
@@ -122,7 +122,7 @@ func TestLook_WhatCannotStartIsHeld(t *testing.T) {
 	}
 	file := waitingCluster(t, "", jobs...)
 	a := waitingForecast(t, file)
-	if a.Limits != a.At || a.Waiting != 0 || a.Held != len(reasons) || len(a.Why) != len(reasons) || a.Why[0] != (waits{Why: "AssocGrpCpuLimit", Held: 1}) || nowCost(t, file) != 0 {
+	if a.Limits != a.At || a.Waiting != 0 || a.Held != len(reasons) || len(a.Why) != len(reasons) || a.Why[0] != (waits{Why: "AssocGrpCpuLimit", Words: "it is at a limit of its user or account", Held: 1}) || nowCost(t, file) != 0 {
 		t.Errorf("beside jobs that cannot start: %+v", a)
 	}
 	look, err := input.ReadLook(file, nil)
@@ -166,7 +166,7 @@ func TestLook_WhatBeginsLaterIsInTheQueueFromThenOn(t *testing.T) {
 	wide := `"node_count": N(4)N, "time_limit": N(60)N, "start_time": N(0)N, `
 	file := waitingCluster(t, "", wide+fmt.Sprintf(`"state_reason": "BeginTime", "eligible_time": N(%d)N`, begin), wide+`"state_reason": "Dependency", "dependency": "afterok:71(unfulfilled)"`)
 	a := waitingForecast(t, file)
-	if a.Limits != a.At || a.Later != 2 || a.Waiting != 2 || !slices.Equal(a.Why, []waits{{Why: "BeginTime", Later: 1}, {Why: "Dependency", Later: 1}}) {
+	if a.Limits != a.At || a.Later != 2 || a.Waiting != 2 || !slices.Equal(a.Why, []waits{{Why: "BeginTime", Words: "its begin time has not come", Later: 1}, {Why: "Dependency", Words: "what it depends on has not happened", Later: 1}}) {
 		t.Errorf("a job that starts before: %+v", a)
 	}
 	out, messages, _ := workloadCommand("quote", file, "--nodes", "1", "--duration", "1h", "--start", fmt.Sprint(begin+1800), "--json")
@@ -214,6 +214,9 @@ func TestForecast_OfAPartitionThatStartsNothing(t *testing.T) {
 		if code != 1 || !strings.Contains(messages, words) {
 			t.Errorf("%s: exit %d, %s %s", partition, code, out, messages)
 		}
+	}
+	if out, _, code := workloadCommand("quote", waitingCluster(t, "PartitionName=main State=DOWN"), "--nodes", "2", "--duration", "1h"); code != 0 || !strings.Contains(out, "Partition main is down") {
+		t.Errorf("a quote: exit %d, %s", code, out)
 	}
 	if a := waitingForecast(t, waitingCluster(t, "PartitionName=main State=UP MaxTime=01:00:00 MaxNodes=2")); a.Limits != a.At {
 		t.Errorf("what just fits: %+v", a)
