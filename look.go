@@ -6,11 +6,12 @@ import "fmt"
 // Times are by the manager's clock, which may differ from ours by some seconds. A look may
 // be old when it is read. What it does not contain is unknown, not free.
 type Look struct {
-	At           Time                 `json:"at"`           // when it was begun: everything in it is at least as new
-	Source       string               `json:"source"`       // the kind and version of the manager, such as "slurm 22.05.8"
-	Nodes        []ManagedNode        `json:"nodes"`        // by name
-	Jobs         []ManagedJob         `json:"jobs"`         // in the manager's order of priority, running ones first
-	Reservations []ManagedReservation `json:"reservations"` // by name
+	At           Time                 `json:"at"`                   // when it was begun: everything in it is at least as new
+	Source       string               `json:"source"`               // the kind and version of the manager, such as "slurm 22.05.8"
+	Nodes        []ManagedNode        `json:"nodes"`                // by name
+	Jobs         []ManagedJob         `json:"jobs"`                 // in the manager's order of priority, running ones first
+	Reservations []ManagedReservation `json:"reservations"`         // by name
+	Partitions   []ManagedPartition   `json:"partitions,omitempty"` // by name; those that have limits of their own
 }
 
 // String describes the look in a few words.
@@ -38,6 +39,12 @@ type ManagedNode struct {
 	Memory     int64     `json:"memory,omitempty"` // bytes
 	Features   []string  `json:"features,omitempty"`
 	Partitions []string  `json:"partitions,omitempty"`
+}
+
+// ManagedPartition is a part of a manager's nodes with its limits.
+type ManagedPartition struct {
+	Name    string   `json:"name"`
+	Longest Duration `json:"longest,omitempty"` // how long work may run there; 0: as long as it likes
 }
 
 // ManagedState is the state of a manager's job.

@@ -39,6 +39,11 @@ type Backend struct {
 	asOf  bourse.Time  // it shows what was there then, or later
 	until bourse.Time  // and not later than this
 
+	longest  []bourse.Duration // by group, as the last look says: see longestOf
+	denials  []denial          // that have come once, within DeniedWithin
+	withheld []denial          // that have come twice
+	failed   failing
+
 	wanted  bool        // a newer one was asked for
 	looking bool        // one is under way, lookRef
 	lookRef uint64      // 0: none was ever asked for
@@ -78,6 +83,7 @@ type Counts struct {
 	Remade             int // reservations that had vanished and were made again
 	Submitted          int // work that had vanished and was submitted again
 	Lost               int // legs
+	Withheld           int // times that something was withheld, because the manager had denied it twice
 }
 
 // Counts returns the counts. They must not be changed.
@@ -197,12 +203,14 @@ func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
 // occupancy is what a new leg must avoid: all that may still be there.
 func (b *Backend) occupancy(now bourse.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
+	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
 
 // offered is what is shown as taken, without what will be gone within seconds.
 func (b *Backend) offered(now bourse.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
+	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
 
@@ -214,6 +222,7 @@ func (b *Backend) states(now bourse.Time) []backfill.State {
 		look = nil
 	}
 	v := b.view(now, (*entry).leaving)
+	b.withhold(&v, true)
 	v.Padding = b.cfg.Limits.Padding
 	return StateOf(look, v)
 }
@@ -231,7 +240,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 		if b.showing != b.version {
 			b.shown, b.showing = b.states(b.now), b.version
 		}
-		s.States = b.shown
+		s.States, s.Longest = b.shown, b.bounds()
 	}
 	return s
 }

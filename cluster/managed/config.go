@@ -27,8 +27,10 @@ type Config struct {
 	// Denied are the local accounts, in addition to root, as which no work runs: those
 	// of uid 0, and the one that unconfirmed reservations are for.
 	Denied []string
-	Policy backfill.Policy // by which the local queue is planned
-	Limits Limits
+	// Partitions are where work may be submitted; nil: in all. Their limits bound windows.
+	Partitions []string
+	Policy     backfill.Policy // by which the local queue is planned
+	Limits     Limits
 }
 
 // Limits are the reconciler's intervals, and how long it waits before it gives up on a
@@ -47,7 +49,10 @@ type Limits struct {
 	UnknownWithin bourse.Duration // how long the state of a leg may be unknown; usually 5 min
 	Padding       bourse.Duration // how long a window's nodes are kept after its end; usually 2 min
 	Skew          bourse.Duration // how far the manager's clock may be from ours; 0: it is ours
-	Tries         int             // to make a lost reservation or submission again; usually 3
+	// What the manager denies a second time within DeniedWithin is not offered for
+	// WithheldFor: see denial.go. Usually 10 and 15 min.
+	DeniedWithin, WithheldFor bourse.Duration
+	Tries                     int // to make a lost reservation or submission again; usually 3
 }
 
 // usual fills in the usual values.
@@ -59,7 +64,7 @@ func (l Limits) usual() Limits {
 		{&l.LookEvery, 5 * bourse.Second}, {&l.LookWithin, 30 * bourse.Second}, {&l.LookTimeout, bourse.Minute},
 		{&l.CommandTimeout, 2 * bourse.Minute}, {&l.Late, 30 * bourse.Second}, {&l.RetryEvery, 5 * bourse.Second},
 		{&l.PlaceWithin, 15 * bourse.Second}, {&l.StartWithin, bourse.Minute}, {&l.UnknownWithin, 5 * bourse.Minute},
-		{&l.Padding, 2 * bourse.Minute},
+		{&l.Padding, 2 * bourse.Minute}, {&l.DeniedWithin, 10 * bourse.Minute}, {&l.WithheldFor, 15 * bourse.Minute},
 	} {
 		if *x.field == 0 {
 			*x.field = x.usual
