@@ -61,6 +61,7 @@ type Command struct {
 	Number  string           // End, Delete: number of that job
 	Work    *bourse.Handover // Run: nil reserves without work
 	Site    string           // Run: the site's name, for the work
+	Options []string         // Run: of the submission, in the manager's own words, as the site's file has them
 }
 
 // Outcome is how a command went.

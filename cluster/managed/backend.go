@@ -138,11 +138,18 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
 	why := bourse.Because(bourse.Busy, "its nodes are no longer offered")
 	if !missing && (x.User != "" || x.Work != nil) {
-		e.account, why = b.cfg.account(x.User)
+		why = b.mapped(e, x.User)
 	}
 	if missing || why.Refused() && (x.User != "" || x.Work != nil) {
 		b.lose(e, why)
 	}
+}
+
+// mapped gives an entry the local account of its user, or says why there is none.
+func (b *Backend) mapped(e *entry, user string) bourse.Reason {
+	a, why := b.cfg.account(user)
+	e.account, e.options = a.As, a.Options
+	return why
 }
 
 // Replay does nothing: all that lasts is in the locks.

@@ -103,24 +103,26 @@ func (c *Config) check() error {
 type Account struct {
 	User string // each * stands for any text, or none
 	As   string
+	// Options are handed to the driver with the work, in the manager's own words.
+	Options []string
 }
 
-// account returns the local account of a user by the first rule that fits, or why there is
-// none, with the remedy. It is never root.
-func (c *Config) account(user string) (string, bourse.Reason) {
+// account returns the rule for a user, the first that fits, or why there is none, with the
+// remedy. Its local account is never root.
+func (c *Config) account(user string) (Account, bourse.Reason) {
 	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return fits(a.User, user) })
 	rules, of, whom := "[[account]]", "", user
 	if vo, name, several := bourse.CutVO(user); several {
 		rules, of, whom = "[[vo.account]]", " of "+vo, name
 	}
 	if i < 0 {
-		return "", bourse.Because(bourse.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
+		return Account{}, bourse.Because(bourse.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
 	}
 	as := c.Accounts[i].As
 	if as == "" || isRoot(as) || slices.Contains(c.Denied, as) {
-		return "", bourse.Because(bourse.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
+		return Account{}, bourse.Because(bourse.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
 	}
-	return as, bourse.Reason{}
+	return c.Accounts[i], bourse.Reason{}
 }
 
 // SetAccounts sets the rules for the work of new legs, as the next life will have them.

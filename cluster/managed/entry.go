@@ -19,8 +19,9 @@ type entry struct {
 	leg     bourse.LegID
 	what    bourse.Leg
 	nodes   []string
-	account string // "": no work runs there
-	user    string // of the VO
+	account string   // "": no work runs there
+	options []string // of its submission
+	user    string   // of the VO
 	job     string
 	want    want
 	until   bourse.Time      // of a placing one: when it is refused, even if it is not asked for again

@@ -123,7 +123,7 @@ func (b *Backend) give(e *entry, now bourse.Time) {
 	case agents.Assign:
 		c.End, c.Padding = c.End.Add(b.cfg.Limits.Padding), b.cfg.Limits.Padding
 	case agents.Run:
-		c.Work, c.Site = e.work, b.cfg.Site
+		c.Work, c.Site, c.Options = e.work, b.cfg.Site, e.options
 		if e.submitted > 0 {
 			b.counts.Submitted++
 		} else {

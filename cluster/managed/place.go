@@ -26,7 +26,7 @@ func maintains(id bourse.LegID) bool { return id.Tx.Broker == "" }
 
 // Suits says who may not run work here, then which legs cannot be placed.
 func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
-	g, account := b.group(m.What.Group), ""
+	g, account := b.group(m.What.Group), Account{}
 	if !maintains(m.Leg) {
 		var why bourse.Reason
 		if account, why = b.cfg.account(m.User); why.Refused() {
@@ -44,7 +44,7 @@ func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
 	if most, why := b.longestNow(g); most > 0 && m.What.Duration() > most {
 		return bourse.Because(bourse.TooLarge, "a window of %s is longer than %s of %s allows: at most %s%v", m.What.Duration().Words(), m.What.Group, b.cfg.Site, most.Words(), why)
 	}
-	return b.barred(g, account)
+	return b.barred(g, account.As)
 }
 
 // Place chooses nodes by the last look and the locks. If the manager keeps reservations, it
@@ -119,7 +119,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	}
 	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, until: w.since.Add(b.cfg.Limits.PlaceWithin), sure: true}
 	if !maintains(m.Leg) {
-		e.account, _ = b.cfg.account(m.User)
+		_ = b.mapped(e, m.User) // Suits has seen that there is one
 	}
 	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
 		if b.choose(b.offered(now), what) != nil {

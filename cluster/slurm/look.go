@@ -18,6 +18,7 @@ type Printed struct {
 	Jobs         []byte      // squeue --all --states=all --json
 	Nodes        []byte      // sinfo --all -N --json
 	Reservations []byte      // scontrol show res -o
+	Partitions   []byte      // sinfo --all --noheader --format=%R|%l
 }
 
 // Look asks a cluster for its nodes, jobs and reservations, at the same time. It needs no
@@ -40,6 +41,7 @@ func Print(ctx context.Context, c Commands) (*Printed, error) {
 		{&p.Jobs, []string{"squeue", "--all", "--states=all", "--json"}},
 		{&p.Nodes, []string{"sinfo", "--all", "-N", "--json"}},
 		{&p.Reservations, []string{"scontrol", "show", "res", "-o"}},
+		{&p.Partitions, []string{"sinfo", "--all", "--noheader", "--format=%R|%l"}},
 	}
 	failed := make([]error, len(calls))
 	var done sync.WaitGroup
@@ -73,6 +75,9 @@ func (p *Printed) Read() (*bourse.Look, error) {
 	}
 	if look.Reservations, err = readReservations(p.Reservations); err != nil {
 		return nil, fmt.Errorf("scontrol show res: %w", err)
+	}
+	if look.Partitions, err = readPartitions(p.Partitions); err != nil {
+		return nil, fmt.Errorf("sinfo: %w", err)
 	}
 	return look, nil
 }

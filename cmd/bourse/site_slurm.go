@@ -39,6 +39,7 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	}
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
+	c.Partitions = cfg.Cluster.Partitions
 	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
 	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
 	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
