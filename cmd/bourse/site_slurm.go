@@ -30,11 +30,7 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 		return behind{}, failed(err)
 	}
 	b := behind{driver: d, account: slurmAccount}
-	of, err := b.accounts(cfg.Mapping())
-	if err != nil {
-		return behind{}, failed(err)
-	}
-	for _, remark := range append(remarks, of...) {
+	for _, remark := range remarks {
 		p.log.Warn().Msg(remark)
 	}
 	agent.Groups, cfg.Groups = groups, groups
