@@ -72,6 +72,7 @@ type (
 		Curve       string      `json:"curve,omitempty"` // factors on it over time, as PriceCurve.String writes them; absent: 1
 		Machine     Machine     `json:"machine,omitzero"`
 		Padding     Duration    `json:"padding,omitempty"` // how long they are kept beyond the end of a window
+		Longest     Duration    `json:"longest,omitempty"` // the longest window; absent: any
 		Free        Curve       `json:"free,omitempty"`    // what could be reserved at all
 		Clear       Curve       `json:"clear,omitempty"`   // what could be reserved at base price; "": all of Free
 		Queued      Duration    `json:"queued,omitempty"`  // the sum of nodes x estimate over the jobs that wait there

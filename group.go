@@ -18,7 +18,12 @@ type Group struct {
 	// Padding is how long the cluster keeps nodes after the end of a window before the
 	// next window may use them. Offers already allow for it.
 	Padding Duration `json:",omitempty"`
+	// Longest is the longest window that the cluster allows here; 0: any length.
+	Longest Duration `json:",omitempty"`
 }
+
+// Allows reports whether a window may be as long as that.
+func (g *Group) Allows(length Duration) bool { return g.Longest == 0 || length <= g.Longest }
 
 // MaxPadding is the longest Padding that is accepted from a site.
 const MaxPadding = Day

@@ -2,6 +2,7 @@ package bourse_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -77,6 +78,39 @@ func TestRelease_ServicesFitTheirExamples(t *testing.T) {
 	for _, script := range []string{"preinstall", "postinstall", "preremove", "postremove"} {
 		if text := read(t, "packaging/"+script+".sh"); regexp.MustCompile(`systemctl (enable|start|restart|reload-or|try-restart)`).MatchString(text) {
 			t.Errorf("%s.sh starts a service", script)
+		}
+	}
+}
+
+// The services of a package are confined: systemd rates each of them below 4 of 10.
+func TestRelease_ServicesAreConfined(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	for _, unit := range []string{"bourse-site", "bourse-site-slurm", "bourse-broker"} {
+		out, err := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=40", "--no-pager", "docs/examples/"+unit+".service").CombinedOutput()
+		if err != nil {
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			t.Errorf("%s: %v: %s", unit, err, lines[len(lines)-1])
+		}
+	}
+}
+
+// A site beside Slurm has another service, because it runs as root: of the same file, with
+// the rights only that it takes to submit work as its users.
+func TestRelease_TheServiceBesideSlurmHasTheRightsItNeeds(t *testing.T) {
+	t.Parallel()
+	unit := read(t, "docs/examples/bourse-site-slurm.service")
+	for _, want := range []string{"\nUser=root\n", "ExecStart=bourse site /etc/bourse/site.toml\n", "\nConflicts=bourse-site.service\n", "\nReadWritePaths=-/shared/bourse\n",
+		"\nCapabilityBoundingSet=CAP_SETUID CAP_SETGID CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_KILL\n", "\nUMask=0022\n"} {
+		if !strings.Contains(unit, want) {
+			t.Errorf("bourse-site-slurm.service does not have %q", want)
+		}
+	}
+	for _, doc := range []string{"docs/SLURM.md", "docs/OPERATING.md", ".goreleaser.yaml", "packaging/preremove.sh"} {
+		if !strings.Contains(read(t, doc), "bourse-site-slurm.service") {
+			t.Errorf("%s does not name it", doc)
 		}
 	}
 }

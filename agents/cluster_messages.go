@@ -43,6 +43,9 @@ type Snapshot struct {
 	Changes []backfill.Delta // one per group
 	Plans   []*sla.Image     // by group; nil for groups that make no promises
 	Room    [][]float64      // by group and node: largest share for one more task; nil for groups without deadlines
+	// Longest is, by group, the longest window that can be held, 0 if any; nil: any
+	// everywhere. With this version it replaces what the site had.
+	Longest []bourse.Duration
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or reservations

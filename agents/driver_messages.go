@@ -52,12 +52,16 @@ type Command struct {
 	Verb       CommandVerb
 	Name       string // of the reservation and its job; never used for any other
 	Start, End bourse.Time
-	Nodes      []string
-	User       string           // Assign, Run: the local account
-	Submit     bourse.Time      // End, Delete: of the job as last seen; 0 if not seen
-	Number     string           // End, Delete: number of that job
-	Work       *bourse.Handover // Run: nil reserves without work
-	Site       string           // Run: the site's name, for the work
+	// Padding is the part of the time before End in which no work runs. A limit on how
+	// long work may run does not count it.
+	Padding bourse.Duration // Reserve, Assign
+	Nodes   []string
+	User    string           // Assign, Run: the local account
+	Submit  bourse.Time      // End, Delete: of the job as last seen; 0 if not seen
+	Number  string           // End, Delete: number of that job
+	Work    *bourse.Handover // Run: nil reserves without work
+	Site    string           // Run: the site's name, for the work
+	Options []string         // Run: of the submission, in the manager's own words, as the site's file has them
 }
 
 // Outcome is how a command went.

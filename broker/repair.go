@@ -117,7 +117,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 				continue
 			}
 			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
-			if w.End > e.job.Deadline || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > e.job.MaxPrice {
+			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > e.job.MaxPrice {
 				continue
 			}
 			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.what.Nodes); w.Nodes > 0 {

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,27 @@ func (c *Cluster) Real() bool { return c.Kind != kindSimulated }
 type Account struct {
 	User string // of the VO; each * matches any text, also the empty one
 	As   string // never root
+	// Of Slurm: the account that is charged, the quality of service, and further options of
+	// sbatch, each as --name or --name=value; "" and nil: Slurm's defaults.
+	Charge, QOS string
+	Options     []string
+}
+
+// Submission is the account's options of sbatch.
+func (a *Account) Submission() []string {
+	var list []string
+	if a.Charge != "" {
+		list = append(list, "--account="+a.Charge)
+	}
+	if a.QOS != "" {
+		list = append(list, "--qos="+a.QOS)
+	}
+	return append(list, a.Options...)
+}
+
+// Same reports whether two accounts are the same.
+func (a Account) Same(b Account) bool {
+	return a.User == b.User && a.As == b.As && slices.Equal(a.Submission(), b.Submission())
 }
 
 // The kinds of clusters.
@@ -93,7 +115,62 @@ func (a *Account) keys() keys {
 			}
 		}),
 		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = t.account(key) }, "local account; never root").must(`"ana_vo1"`),
+		custom("account", about{kind: "string"}, func(t *table, key string) { a.Charge = t.slurmName(key) }, "with Slurm: the account that its work is charged to, as for sbatch --account").byDefault("the user's default account"),
+		custom("qos", about{kind: "string"}, func(t *table, key string) { a.QOS = t.slurmName(key) }, "with Slurm: the quality of service of its work, as for sbatch --qos").byDefault("the default of the user's association"),
+		custom("options", about{kind: "array of strings", limits: fmt.Sprintf("at most %d", maxOptions)}, func(t *table, key string) { a.Options = t.submitOptions(key) },
+			"with Slurm: further options of sbatch, each as `--name` or `--name=value`, except those that Bourse sets itself"),
 	}
+}
+
+// maxOptions bounds the options of an account.
+const maxOptions = 32
+
+// slurmName reads the name of one of Slurm's accounts or qualities of service.
+func (t *table) slurmName(key string) string {
+	s := t.text(key, "")
+	if !t.has(key) || !t.clean(key) {
+		return s
+	}
+	if s == "" || len(s) > maxUser || s[0] == '-' || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune(",=|'\"", r) }) {
+		t.wrong(key, "%q: must be one name as Slurm has it, at most %d bytes, without spaces and commas", s, maxUser)
+	}
+	return s
+}
+
+// takenOptions are the options of sbatch that Bourse sets itself, and those with which work
+// would not run once, at once, in its window and its folder.
+var takenOptions = []string{"account", "array", "batch", "begin", "chdir", "clusters", "deadline", "dependency", "error", "exclude", "exclusive", "export", "export-file",
+	"get-user-env", "gid", "help", "hold", "immediate", "input", "job-name", "kill-on-invalid-dep", "mem", "mem-per-cpu", "no-requeue", "nodefile", "nodelist", "nodes",
+	"open-mode", "output", "overcommit", "oversubscribe", "parsable", "partition", "qos", "quiet", "requeue", "reservation", "share", "test-only", "time", "time-min", "uid", "usage",
+	"verbose", "version", "wait", "workdir", "wrap"}
+
+// submitOptions reads options of sbatch. It refuses the beginnings of the names that are
+// taken too, because sbatch takes them for the names.
+func (t *table) submitOptions(key string) []string {
+	list := t.texts(key)
+	if !t.has(key) || !t.clean(key) {
+		return list
+	}
+	if len(list) > maxOptions {
+		t.wrong(key, "has %d elements; must have at most %d", len(list), maxOptions)
+		return nil
+	}
+	for i, s := range list {
+		at := t.path.key(key).at(i)
+		name, _, _ := strings.Cut(strings.TrimPrefix(s, "--"), "=")
+		plain := strings.HasPrefix(s, "--") && name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') }) &&
+			!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' })
+		taken := slices.IndexFunc(takenOptions, func(o string) bool { return strings.HasPrefix(o, name) })
+		switch {
+		case !plain:
+			t.wrongAt(at, "%q: must be --name or --name=value, as sbatch takes it", s)
+		case name == "account" || name == "qos":
+			t.wrongAt(at, "%q: has a key of its own, %s", s, name)
+		case taken >= 0:
+			t.wrongAt(at, "%q: Bourse sets --%s itself, or its work would not run once, in its window; leave it out", s, takenOptions[taken])
+		}
+	}
+	return list
 }
 
 // account reads the name of a local account.
@@ -142,6 +219,9 @@ func (s *SiteProcess) mappedBy(list []Account, t *table, in path) {
 		t.wrongAt(at, `needs [cluster] kind = "local" or "slurm"; a simulated cluster runs no work. Leave it out`)
 	}
 	for i := range list {
+		if a := &list[i]; s.Cluster.Kind != kindSlurm && t.clean("cluster") && len(a.Submission()) > 0 {
+			t.wrongAt(at.at(i), `account, qos and options are for sbatch, and need [cluster] kind = "slurm"; leave them out`)
+		}
 		if a := &list[i]; s.Cluster.Holder != "" && a.As == s.Cluster.Holder {
 			t.wrongAt(at.at(i).key("as"), "%q is the holder of [cluster], which must run nothing; name another account", a.As)
 		}

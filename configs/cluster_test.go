@@ -42,7 +42,7 @@ func TestCluster_KeysComeOutTyped(t *testing.T) {
 		c.Holder != "bourse-holder" || c.Folder != "/etc/bourse/work" {
 		t.Errorf("%+v", c)
 	}
-	if want := []Account{{"ana", "ana_vo1"}, {"guest-*", "guests"}}; !slices.Equal(s.Accounts, want) {
+	if want := []Account{{User: "ana", As: "ana_vo1"}, {User: "guest-*", As: "guests"}}; !slices.EqualFunc(s.Accounts, want, Account.Same) {
 		t.Errorf("%+v, want %+v", s.Accounts, want)
 	}
 	text := strings.Replace(slurmProcess, `partition = "batch"`, "partition = [\"batch\", \"long\"]\nconf = \"slurm.conf\"\nfolder = \"/srv/bourse\"", 1)
@@ -114,5 +114,37 @@ func TestCluster_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		if !errors.As(err, &all) || !strings.Contains(strings.ReplaceAll(err.Error(), ": ", " "), strings.ReplaceAll(c.want, ": ", " ")) {
 			t.Errorf("%q for %q: %v\nwant %s", c.new, c.old, err, c.want)
 		}
+	}
+}
+
+func TestAccount_OptionsOfTheSubmission(t *testing.T) {
+	t.Parallel()
+	file := func(lines string) string {
+		return strings.Replace(slurmProcess, "as = \"ana_vo1\"\n", "as = \"ana_vo1\"\n"+lines, 1)
+	}
+	s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(file("account = \"physics\"\nqos = \"vo\"\noptions = [\"--nice=100\", \"--gres=gpu:2\", \"--comment=of Bourse\"]\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Accounts[0].Submission(), []string{"--account=physics", "--qos=vo", "--nice=100", "--gres=gpu:2", "--comment=of Bourse"}; !slices.Equal(got, want) {
+		t.Errorf("%q, must be %q", got, want)
+	}
+	for lines, words := range map[string]string{
+		`options = ["--time=5"]`:    "Bourse sets --time itself",
+		`options = ["--reserv=x"]`:  "Bourse sets --reservation itself", // sbatch takes beginnings of names
+		`options = ["--account=x"]`: "has a key of its own, account",
+		`options = ["-N5"]`:         "must be --name or --name=value",
+		`options = ["--nice 5"]`:    "must be --name or --name=value",
+		`options = ["--"]`:          "must be --name or --name=value",
+		`account = "a,b"`:           "must be one name",
+		`qos = ""`:                  "must be one name",
+	} {
+		if _, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(file(lines+"\n"))); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v; must say %q", lines, err, words)
+		}
+	}
+	text := strings.Replace(file("qos = \"vo\"\n"), "kind = \"slurm\"\npartition = \"batch\"\nholder = \"bourse-holder\"", `kind = "local"`, 1)
+	if _, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "are for sbatch") {
+		t.Errorf("with another kind: %v", err)
 	}
 }

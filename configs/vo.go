@@ -135,7 +135,8 @@ func (s *SiteProcess) Mapping() []Account {
 	list := slices.Clone(s.Accounts)
 	for i := range s.VOs {
 		for _, a := range s.VOs[i].Accounts {
-			list = append(list, Account{User: bourse.InVO(s.VOs[i].Name, a.User), As: a.As})
+			a.User = bourse.InVO(s.VOs[i].Name, a.User)
+			list = append(list, a)
 		}
 	}
 	return list

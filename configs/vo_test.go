@@ -91,7 +91,7 @@ func TestVO_AccountsAreItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Account{{"atlas/*", "atlas_pool"}, {"cms/ana", "ana_cms"}}; !slices.Equal(s.Mapping(), want) {
+	if want := []Account{{User: "atlas/*", As: "atlas_pool"}, {User: "cms/ana", As: "ana_cms"}}; !slices.EqualFunc(s.Mapping(), want, Account.Same) {
 		t.Errorf("%v", s.Mapping())
 	}
 }

@@ -5,7 +5,7 @@ set -e
 case "$1" in
 remove | 0)
   if [ -d /run/systemd/system ]; then
-    systemctl disable --now bourse-site.service bourse-broker.service
+    systemctl disable --now bourse-site.service bourse-site-slurm.service bourse-broker.service
   fi
   ;;
 esac

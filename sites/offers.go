@@ -133,6 +133,7 @@ func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 	x := o.limits.shareOf(now, vo, nil)
 	left := x.most - x.held
 	for i, g := range o.cfg.Groups {
+		g = o.bounded(i, g)
 		g.Curve = g.Curve.Within(now, horizon)
 		if o.room != nil {
 			none := bourse.NewProfile(now, 0)
@@ -221,6 +222,9 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 	}
 	if p, promised := o.schedule(l.Group, now); promised {
 		return o.quotePromise(now, vo, user, i, l, old, p, set.legs())
+	}
+	if g := o.bounded(i, o.cfg.Groups[i]); !g.Allows(l.Duration()) {
+		return refused(bourse.TooLarge, "a window of %s is longer than %s of %s allows: at most %s", l.Duration().Words(), l.Group, o.cfg.Name, g.Longest.Words())
 	}
 	state, book := &o.states[i], func() *pricing.Book { return o.book(i) }
 	switch {

@@ -284,3 +284,40 @@ func TestQuote_WhatALegReplacesDoesNotCountAgainstMaxShare(t *testing.T) {
 		t.Errorf("nodes out of service count as given back: %v", q.Refusal)
 	}
 }
+
+// The longest window of a group comes from its cluster, travels with the offer, and holds
+// for quotes. Another look of the cluster may change it.
+func TestOffers_CarryTheLongestWindow(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	s := New(cfg)
+	seen := func(version uint64, longest []bourse.Duration) (agents.Offers, agents.Quotes) {
+		out := &agents.Outbox{}
+		legs := []bourse.Leg{window(1, 100, 3700), window(1, 100, 3701)}
+		s.Step(0, "broker:vo1", agents.OfferRequest{Cycle: version, Horizon: 100_000}, out)
+		s.Step(0, "broker:vo1", agents.QuoteRequest{Ref: version, Legs: legs}, out)
+		var o agents.Offers
+		var q agents.Quotes
+		for i := 0; i < len(out.Sends); i++ {
+			switch m := out.Sends[i].Message.(type) {
+			case agents.SnapshotRequest:
+				s.Step(0, cfg.Cluster, agents.Snapshot{Ref: m.Ref, Version: version, Longest: longest,
+					States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: bourse.NewProfile(0, 4)}}}, out)
+			case agents.Offers:
+				o = m
+			case agents.Quotes:
+				q = m
+			}
+		}
+		return o, q
+	}
+	for i, longest := range []bourse.Duration{bourse.Hour, 0} {
+		o, q := seen(uint64(i+1), []bourse.Duration{longest})
+		if len(o.Groups) != 1 || o.Groups[0].Group.Longest != longest {
+			t.Fatalf("offers %+v, want the longest window %v", o, longest)
+		}
+		if len(q.Quotes) != 2 || q.Quotes[0].Refusal.Refused() || (q.Quotes[1].Refusal.Code == bourse.TooLarge) != (longest > 0) {
+			t.Errorf("of the longest window and a longer one: %+v", q.Quotes)
+		}
+	}
+}

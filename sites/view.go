@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -19,6 +20,8 @@ type view struct {
 
 	room [][]float64 // of time-shared groups, by group and node; nil if nodes can be reserved
 
+	longest []bourse.Duration // by group: the longest window that can be held, 0 if any; nil: any everywhere
+
 	promises  *Promises
 	plans     []*sla.Image // of groups that make promises
 	schedules []*sla.Schedule
@@ -27,6 +30,14 @@ type view struct {
 // seen is the version of the last snapshot; known reports whether there was any.
 func (v *view) seen() uint64 { return v.version }
 func (v *view) known() bool  { return v.states != nil }
+
+// bounded is a group with the longest window that the cluster allows in it.
+func (v *view) bounded(i int, g bourse.Group) bourse.Group {
+	if i < len(v.longest) {
+		g.Longest = v.longest[i]
+	}
+	return g
+}
 
 // follows reports whether a snapshot is complete, or adds to the version that the site has.
 func (v *view) follows(m agents.Snapshot) bool { return m.Changes == nil || m.Since == v.version }
@@ -38,7 +49,7 @@ func (v *view) update(m agents.Snapshot) {
 		v.follow(m.Changes) // of groups that plan by reservations: they have no Room
 	case m.States != nil:
 		v.states, v.own = m.States, false
-		v.planned, v.room = make([]bool, len(m.States)), m.Room
+		v.planned, v.room, v.longest = make([]bool, len(m.States)), m.Room, m.Longest
 	default:
 		return
 	}

@@ -45,6 +45,7 @@ type Group struct {
 	Clear       int         `json:"clear" doc:"nodes that can be reserved now at the base price"`
 	Performance Performance `json:"performance"`
 	Price       Price       `json:"price" doc:"base price now"`
+	Longest     Seconds     `json:"longest,omitzero" doc:"the longest window that is allowed; absent: any"`
 }
 
 // SiteList is all sites that the broker knows, in order of name.
@@ -62,6 +63,7 @@ type Offer struct {
 	Price       Price       `json:"price" doc:"base price then"`
 	Prices      []PriceStep `json:"prices,omitempty" doc:"its first changes after that; absent: it does not change"`
 	Machine     Machine     `json:"machine"`
+	Longest     Seconds     `json:"longest,omitzero" doc:"the longest window that is allowed; absent: any"`
 	Free        []FreeStep  `json:"free" doc:"each step applies until the next, the last one until the horizon"`
 	More        bool        `json:"more,omitempty" doc:"there are more steps than are shown"`
 }
@@ -220,7 +222,7 @@ func siteState(v *broker.SiteView) string {
 
 func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
 	return Group{Name: g.Group.Name, Nodes: g.Group.Nodes, Free: max(at(g.Admissible, now), 0), Clear: max(at(g.Clear, now), 0),
-		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}}
+		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}, Longest: Seconds{g.Group.Longest}}
 }
 
 // at is how many nodes an offer, which may be empty, has free at an instant.
@@ -257,7 +259,7 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 // offerOf shows a group's offer: the steps of both of its profiles.
 func offerOf(site string, now bourse.Time, g *agents.GroupOffer) Offer {
 	o := Offer{Site: site, At: Instant(now), Group: g.Group.Name, Nodes: g.Group.Nodes,
-		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}, Machine: Machine(g.Group.Machine)}
+		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}, Machine: Machine(g.Group.Machine), Longest: Seconds{g.Group.Longest}}
 	for t := g.Group.Curve.Next(now); t < bourse.Never && len(o.Prices) < maxPrices; t = g.Group.Curve.Next(t) {
 		o.Prices = append(o.Prices, PriceStep{Instant(t), Price{g.Group.PriceAt(t)}})
 	}

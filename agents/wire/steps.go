@@ -22,7 +22,7 @@ var steps = []codec{
 			curve := priceCurve(g.Group.Curve)
 			steps += len(g.Admissible) + len(g.Clear) + len(curve.GetAt())
 			out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear),
-				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve, Padding: int64(g.Group.Padding)})
+				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve, Padding: int64(g.Group.Padding), Longest: int64(g.Group.Longest)})
 		}
 		w.within(len(m.Groups), maxGroups, "groups")
 		w.within(steps, maxSteps, "steps of profiles")
@@ -138,6 +138,7 @@ func (r *reader) offers(o *Offers) agents.Offers {
 			Queued: r.span("queued", g.GetQueued()), Shared: g.GetShared()}
 		m.Groups[i].Group.Curve = r.priceCurve("curve", g.GetCurve())
 		m.Groups[i].Group.Padding = r.span("padding", g.GetPadding())
+		m.Groups[i].Group.Longest = r.span("longest", g.GetLongest())
 		r.leave()
 	}
 	return m

@@ -1573,7 +1573,10 @@ type GroupOffer struct {
 	Curve      *PriceCurve            `protobuf:"bytes,6,opt,name=curve,proto3" json:"curve,omitempty"` // absent: the price of the group holds at all hours
 	// How long nodes are kept beyond the end of a window, in milliseconds. A broker that does
 	// not know this field may plan two windows closer together; the second is then refused.
-	Padding       int64 `protobuf:"varint,7,opt,name=padding,proto3" json:"padding,omitempty"`
+	Padding int64 `protobuf:"varint,7,opt,name=padding,proto3" json:"padding,omitempty"`
+	// The longest window of the group, in milliseconds; 0: any. A broker that does not know
+	// this field may ask for a longer one, which is refused.
+	Longest       int64 `protobuf:"varint,8,opt,name=longest,proto3" json:"longest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1653,6 +1656,13 @@ func (x *GroupOffer) GetCurve() *PriceCurve {
 func (x *GroupOffer) GetPadding() int64 {
 	if x != nil {
 		return x.Padding
+	}
+	return 0
+}
+
+func (x *GroupOffer) GetLongest() int64 {
+	if x != nil {
+		return x.Longest
 	}
 	return 0
 }
@@ -4880,7 +4890,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\a \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\b \x01(\rR\x06latest\"\x91\x02\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"\xab\x02\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -4891,7 +4901,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x06queued\x18\x04 \x01(\x03R\x06queued\x12\x16\n" +
 	"\x06shared\x18\x05 \x01(\bR\x06shared\x12-\n" +
 	"\x05curve\x18\x06 \x01(\v2\x17.bourse.wire.PriceCurveR\x05curve\x12\x18\n" +
-	"\apadding\x18\a \x01(\x03R\apadding\"L\n" +
+	"\apadding\x18\a \x01(\x03R\apadding\x12\x18\n" +
+	"\alongest\x18\b \x01(\x03R\alongest\"L\n" +
 	"\n" +
 	"PriceCurve\x12\x16\n" +
 	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +

@@ -191,8 +191,13 @@ func (in *Input) silence() bourse.Reason {
 	return reason(bourse.NoOffer, "none of %d sites answered within %v s", len(in.Sites), in.Terms.OfferWait)
 }
 
-// serves reports whether nodes of a group suit a request.
+// serves reports whether nodes of a group suit a request, in windows that the group allows.
 func serves(g *bourse.Group, r *bourse.Request) bool {
+	return suits(g, r) && g.Allows(g.Performance.Runtime(r.Shortest()))
+}
+
+// suits reports whether nodes of a group suit a request, if it is not too long for them.
+func suits(g *bourse.Group, r *bourse.Request) bool {
 	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine)
 }
 

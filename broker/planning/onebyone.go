@@ -35,7 +35,7 @@ func (p *Plan) starts(d *Draft, j *Job) bourse.Reason {
 	most := d.in.Terms.MaxAlternatives
 	sizes, barred := j.Request.Dealt(most), d.in.barredSites(j)
 	for at := range d.Groups {
-		if !serves(&d.Groups[at], &j.Request) || barred != nil && barred[d.siteOf[at]] {
+		if !suits(&d.Groups[at], &j.Request) || barred != nil && barred[d.siteOf[at]] {
 			continue
 		}
 		left := most
@@ -59,6 +59,9 @@ func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int,
 	length := g.Performance.Runtime(r.Length)
 	if r.Nodes > g.Nodes {
 		return 0, reason(bourse.TooLarge, "no group of suited nodes has %d of them", r.Nodes)
+	}
+	if !g.Allows(length) {
+		return 0, reason(bourse.TooLarge, "it takes %s on nodes of %s/%s, which allow no window longer than %s", length.Words(), g.Site, g.Name, g.Longest.Words())
 	}
 	list, why := d.startsOn(at, &r, length, from, to, most)
 	for _, s := range list {

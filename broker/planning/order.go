@@ -56,6 +56,7 @@ type alike struct {
 	price       bourse.Price
 	curve       string
 	padding     bourse.Duration
+	longest     bourse.Duration
 	memory      int64
 	disk        int64
 	gpus        int
@@ -64,7 +65,7 @@ type alike struct {
 
 func likeness(g *bourse.Group) alike {
 	m := &g.Machine
-	return alike{g.Performance, g.Price, g.Curve.String(), g.Padding, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
+	return alike{g.Performance, g.Price, g.Curve.String(), g.Padding, g.Longest, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
 }
 
 // arrange puts a list by group in the order of the search.

@@ -78,6 +78,7 @@ func TestOrder_OnlyAlikeGroupsChangePlaces(t *testing.T) {
 	}
 	for name, change := range map[string]func(*bourse.Group){
 		"padding": func(g *bourse.Group) { g.Padding = bourse.Second },
+		"longest": func(g *bourse.Group) { g.Longest = bourse.Hour },
 		"curve":   func(g *bourse.Group) { g.Curve = curve },
 		"memory":  func(g *bourse.Group) { g.Machine.Memory = 1 },
 		"disk":    func(g *bourse.Group) { g.Machine.Disk = 1 },

@@ -52,6 +52,7 @@ func randomInput(t *rapid.T) *Input {
 			g.Group.Curve = randomCurve(t)
 		}
 		g.Group.Padding = bourse.Duration(max(0, rapid.IntRange(-100, 200).Draw(t, "padding"))) * bourse.Second
+		g.Group.Longest = bourse.Duration(max(0, rapid.IntRange(-4000, 4000).Draw(t, "longest"))) * bourse.Second
 		g.Admissible = bourse.NewProfile(0, g.Group.Nodes)
 		g.Clear = g.Admissible.Clone()
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {

@@ -78,7 +78,7 @@ func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		x := bourse.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
-			Curve: g.Group.Curve.String(), Machine: g.Group.Machine, Shared: g.Shared, Padding: g.Group.Padding, Free: g.Admissible.Curve()}
+			Curve: g.Group.Curve.String(), Machine: g.Group.Machine, Shared: g.Shared, Padding: g.Group.Padding, Longest: g.Group.Longest, Free: g.Admissible.Curve()}
 		if !slices.Equal(g.Admissible, g.Clear) {
 			x.Clear = g.Clear.Curve()
 		}
@@ -224,7 +224,7 @@ func readSite(f *bourse.SiteSeen) (Site, error) {
 			curve, err = bourse.ParsePriceCurve(g.Curve)
 		}
 		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: bourse.Group{Site: f.Site, Name: g.Group,
-			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curve, Machine: g.Machine, Padding: g.Padding}}
+			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curve, Machine: g.Machine, Padding: g.Padding, Longest: g.Longest}}
 		if err == nil && !sound(&x) {
 			err = errors.New("it makes no sense")
 		}

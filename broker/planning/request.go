@@ -71,7 +71,7 @@ func SoundGroups(list []agents.GroupOffer) bool {
 func sound(o *agents.GroupOffer) bool {
 	g := &o.Group
 	return g.Nodes >= 0 && g.Nodes <= MaxNodes &&
-		g.Padding >= 0 && g.Padding <= bourse.MaxPadding &&
+		g.Padding >= 0 && g.Padding <= bourse.MaxPadding && g.Longest >= 0 && g.Longest <= bourse.MaxDuration &&
 		g.Performance > 0 && g.Performance <= bourse.MaxPerformance &&
 		g.Price >= 0 && g.Dearest(-bourse.MaxTime, bourse.MaxTime) <= bourse.MaxPrice && o.Queued >= 0 && o.Queued <= bourse.MaxDuration &&
 		soundProfile(o.Admissible, g.Nodes) && soundProfile(o.Clear, g.Nodes)

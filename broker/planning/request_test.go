@@ -70,6 +70,7 @@ func TestSoundGroups_BoundsMayBeReached(t *testing.T) {
 		low, high int64
 	}{
 		"padding":     {func(o *agents.GroupOffer, x int64) { o.Group.Padding = bourse.Duration(x) }, 0, int64(bourse.MaxPadding)},
+		"longest":     {func(o *agents.GroupOffer, x int64) { o.Group.Longest = bourse.Duration(x) }, 0, int64(bourse.MaxDuration)},
 		"performance": {func(o *agents.GroupOffer, x int64) { o.Group.Performance = bourse.Performance(x) }, 1, int64(bourse.MaxPerformance)},
 		"price":       {func(o *agents.GroupOffer, x int64) { o.Group.Price = bourse.Price(x) }, 0, int64(bourse.MaxPrice)},
 		"queued":      {func(o *agents.GroupOffer, x int64) { o.Queued = bourse.Duration(x) }, 0, int64(bourse.MaxDuration)},

@@ -39,6 +39,11 @@ type Backend struct {
 	asOf  bourse.Time  // it shows what was there then, or later
 	until bourse.Time  // and not later than this
 
+	longest  []bourse.Duration // by group, as the last look says: see longestOf
+	denials  []denial          // that have come once, within DeniedWithin
+	withheld []denial          // that have come twice
+	failed   failing
+
 	wanted  bool        // a newer one was asked for
 	looking bool        // one is under way, lookRef
 	lookRef uint64      // 0: none was ever asked for
@@ -78,6 +83,7 @@ type Counts struct {
 	Remade             int // reservations that had vanished and were made again
 	Submitted          int // work that had vanished and was submitted again
 	Lost               int // legs
+	Withheld           int // times that something was withheld, because the manager had denied it twice
 }
 
 // Counts returns the counts. They must not be changed.
@@ -132,11 +138,18 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
 	why := bourse.Because(bourse.Busy, "its nodes are no longer offered")
 	if !missing && (x.User != "" || x.Work != nil) {
-		e.account, why = b.cfg.account(x.User)
+		why = b.mapped(e, x.User)
 	}
 	if missing || why.Refused() && (x.User != "" || x.Work != nil) {
 		b.lose(e, why)
 	}
+}
+
+// mapped gives an entry the local account of its user, or says why there is none.
+func (b *Backend) mapped(e *entry, user string) bourse.Reason {
+	a, why := b.cfg.account(user)
+	e.account, e.options = a.As, a.Options
+	return why
 }
 
 // Replay does nothing: all that lasts is in the locks.
@@ -197,12 +210,14 @@ func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
 // occupancy is what a new leg must avoid: all that may still be there.
 func (b *Backend) occupancy(now bourse.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
+	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
 
 // offered is what is shown as taken, without what will be gone within seconds.
 func (b *Backend) offered(now bourse.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
+	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
 
@@ -214,6 +229,7 @@ func (b *Backend) states(now bourse.Time) []backfill.State {
 		look = nil
 	}
 	v := b.view(now, (*entry).leaving)
+	b.withhold(&v, true)
 	v.Padding = b.cfg.Limits.Padding
 	return StateOf(look, v)
 }
@@ -231,7 +247,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 		if b.showing != b.version {
 			b.shown, b.showing = b.states(b.now), b.version
 		}
-		s.States = b.shown
+		s.States, s.Longest = b.shown, b.bounds()
 	}
 	return s
 }

@@ -27,8 +27,10 @@ type Config struct {
 	// Denied are the local accounts, in addition to root, as which no work runs: those
 	// of uid 0, and the one that unconfirmed reservations are for.
 	Denied []string
-	Policy backfill.Policy // by which the local queue is planned
-	Limits Limits
+	// Partitions are where work may be submitted; nil: in all. Their limits bound windows.
+	Partitions []string
+	Policy     backfill.Policy // by which the local queue is planned
+	Limits     Limits
 }
 
 // Limits are the reconciler's intervals, and how long it waits before it gives up on a
@@ -47,7 +49,10 @@ type Limits struct {
 	UnknownWithin bourse.Duration // how long the state of a leg may be unknown; usually 5 min
 	Padding       bourse.Duration // how long a window's nodes are kept after its end; usually 2 min
 	Skew          bourse.Duration // how far the manager's clock may be from ours; 0: it is ours
-	Tries         int             // to make a lost reservation or submission again; usually 3
+	// What the manager denies a second time within DeniedWithin is not offered for
+	// WithheldFor: see denial.go. Usually 10 and 15 min.
+	DeniedWithin, WithheldFor bourse.Duration
+	Tries                     int // to make a lost reservation or submission again; usually 3
 }
 
 // usual fills in the usual values.
@@ -59,7 +64,7 @@ func (l Limits) usual() Limits {
 		{&l.LookEvery, 5 * bourse.Second}, {&l.LookWithin, 30 * bourse.Second}, {&l.LookTimeout, bourse.Minute},
 		{&l.CommandTimeout, 2 * bourse.Minute}, {&l.Late, 30 * bourse.Second}, {&l.RetryEvery, 5 * bourse.Second},
 		{&l.PlaceWithin, 15 * bourse.Second}, {&l.StartWithin, bourse.Minute}, {&l.UnknownWithin, 5 * bourse.Minute},
-		{&l.Padding, 2 * bourse.Minute},
+		{&l.Padding, 2 * bourse.Minute}, {&l.DeniedWithin, 10 * bourse.Minute}, {&l.WithheldFor, 15 * bourse.Minute},
 	} {
 		if *x.field == 0 {
 			*x.field = x.usual
@@ -98,24 +103,26 @@ func (c *Config) check() error {
 type Account struct {
 	User string // each * stands for any text, or none
 	As   string
+	// Options are handed to the driver with the work, in the manager's own words.
+	Options []string
 }
 
-// account returns the local account of a user by the first rule that fits, or why there is
-// none, with the remedy. It is never root.
-func (c *Config) account(user string) (string, bourse.Reason) {
+// account returns the rule for a user, the first that fits, or why there is none, with the
+// remedy. Its local account is never root.
+func (c *Config) account(user string) (Account, bourse.Reason) {
 	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return fits(a.User, user) })
 	rules, of, whom := "[[account]]", "", user
 	if vo, name, several := bourse.CutVO(user); several {
 		rules, of, whom = "[[vo.account]]", " of "+vo, name
 	}
 	if i < 0 {
-		return "", bourse.Because(bourse.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
+		return Account{}, bourse.Because(bourse.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
 	}
 	as := c.Accounts[i].As
 	if as == "" || isRoot(as) || slices.Contains(c.Denied, as) {
-		return "", bourse.Because(bourse.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
+		return Account{}, bourse.Because(bourse.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
 	}
-	return as, bourse.Reason{}
+	return c.Accounts[i], bourse.Reason{}
 }
 
 // SetAccounts sets the rules for the work of new legs, as the next life will have them.

@@ -19,8 +19,9 @@ type entry struct {
 	leg     bourse.LegID
 	what    bourse.Leg
 	nodes   []string
-	account string // "": no work runs there
-	user    string // of the VO
+	account string   // "": no work runs there
+	options []string // of its submission
+	user    string   // of the VO
 	job     string
 	want    want
 	until   bourse.Time      // of a placing one: when it is refused, even if it is not asked for again
@@ -40,6 +41,8 @@ type entry struct {
 	sent      bool                       // a command was ever sent
 	tries     map[agents.CommandVerb]int // commands that were carried out or denied
 	why       bourse.Reason              // of the last command that was not carried out
+	said      agents.Outcome             // of the last command; "": none, or it was taken into account
+	saidOf    agents.CommandVerb         // that command
 	sure      bool                       // what is there is known from answers: all commands were given in this life, and carried out
 	assigned  bool                       // the manager has said so, or shown it
 	submitted bourse.Time                // since when its work may be in the manager; 0: it never was

@@ -15,6 +15,7 @@ const soonest = bourse.Time(1)
 func (b *Backend) pass(now bourse.Time) {
 	b.dirty, b.wake = false, bourse.Never
 	b.timeouts(now)
+	b.expire(now)
 	need := bourse.Never // the earliest instant of which a look is needed
 	if b.wanted {
 		need = soonest
@@ -114,15 +115,15 @@ func (b *Backend) give(e *entry, now bourse.Time) {
 	c := agents.Command{Ref: b.ref, Verb: verb, Name: e.name, Start: e.what.Start, End: e.what.End, Nodes: e.nodes, User: e.account}
 	switch verb {
 	case agents.Reserve:
-		c.End = c.End.Add(b.cfg.Limits.Padding)
+		c.End, c.Padding = c.End.Add(b.cfg.Limits.Padding), b.cfg.Limits.Padding
 		c.User = ""
 		if e.want != placing {
 			b.counts.Remade++
 		}
 	case agents.Assign:
-		c.End = c.End.Add(b.cfg.Limits.Padding)
+		c.End, c.Padding = c.End.Add(b.cfg.Limits.Padding), b.cfg.Limits.Padding
 	case agents.Run:
-		c.Work, c.Site = e.work, b.cfg.Site
+		c.Work, c.Site, c.Options = e.work, b.cfg.Site, e.options
 		if e.submitted > 0 {
 			b.counts.Submitted++
 		} else {
@@ -173,7 +174,7 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 		b.counts.Commands[verb] = map[agents.Outcome]int{}
 	}
 	b.counts.Commands[verb][outcome]++
-	e.seen, e.after, e.why = seen{}, now, why
+	e.seen, e.after, e.why, e.said, e.saidOf = seen{}, now, why, outcome, verb
 	e.sure = e.sure && outcome == agents.Done
 	if outcome != agents.Done {
 		e.retry = now.Add(l.RetryEvery)
@@ -228,7 +229,7 @@ func (b *Backend) timeouts(now bourse.Time) {
 	}
 	if b.looking && now >= b.asked.Add(b.cfg.Limits.LookTimeout) {
 		b.looking = false
-		b.counts.LooksFailed++
+		b.lookFailed(now, bourse.Because(bourse.NoCluster, "no answer within %s", b.cfg.Limits.LookTimeout.Words()))
 	}
 }
 
@@ -268,14 +269,15 @@ func (b *Backend) looked(now bourse.Time, m agents.Looked) {
 		asOf = min(m.Look.At, now).Add(-b.cfg.Limits.Skew)
 	}
 	if m.Look == nil {
-		b.counts.LooksFailed++
+		b.lookFailed(now, m.Failure)
 		return
 	}
 	b.counts.Looks++
+	b.failed = failing{}
 	if b.look != nil && asOf < b.asOf {
 		return
 	}
-	b.look, b.asOf, b.until = m.Look, asOf, now
+	b.look, b.asOf, b.until, b.longest = m.Look, asOf, now, b.cfg.longestOf(m.Look)
 	b.version++
 	b.judge()
 }

@@ -26,18 +26,25 @@ func maintains(id bourse.LegID) bool { return id.Tx.Broker == "" }
 
 // Suits says who may not run work here, then which legs cannot be placed.
 func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
+	g, account := b.group(m.What.Group), Account{}
 	if !maintains(m.Leg) {
-		if _, why := b.cfg.account(m.User); why.Refused() {
+		var why bourse.Reason
+		if account, why = b.cfg.account(m.User); why.Refused() {
 			return why
 		}
 	}
-	switch g := b.group(m.What.Group); {
+	switch {
 	case g < 0:
 		return bourse.Because(bourse.Unknown, "there is no group %q", m.What.Group)
 	case m.What.Nodes < 1 || m.What.Nodes > b.cfg.Groups[g].Nodes:
 		return bourse.Because(bourse.TooLarge, "%d nodes are asked, the group has %d", m.What.Nodes, b.cfg.Groups[g].Nodes)
+	case maintains(m.Leg), m.Again: // of what is asked for again the manager decides
+		return bourse.Reason{}
 	}
-	return bourse.Reason{}
+	if most, why := b.longestNow(g); most > 0 && m.What.Duration() > most {
+		return bourse.Because(bourse.TooLarge, "a window of %s is longer than %s of %s allows: at most %s%v", m.What.Duration().Words(), m.What.Group, b.cfg.Site, most.Words(), why)
+	}
+	return b.barred(g, account.As)
 }
 
 // Place chooses nodes by the last look and the locks. If the manager keeps reservations, it
@@ -112,7 +119,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	}
 	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, until: w.since.Add(b.cfg.Limits.PlaceWithin), sure: true}
 	if !maintains(m.Leg) {
-		e.account, _ = b.cfg.account(m.User)
+		_ = b.mapped(e, m.User) // Suits has seen that there is one
 	}
 	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
 		if b.choose(b.offered(now), what) != nil {
@@ -181,6 +188,9 @@ func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
 	why := s.Refusal(what.Start, what.Nodes, what.Duration())
 	if !why.Refused() {
 		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all the time from %v to %v, although as many are at every instant", what.Nodes, what.Group, what.Start, what.End)
+	}
+	if more := b.withheldAt(what); more != "" {
+		why = bourse.Because(why.Code, "%v%v", why, more)
 	}
 	return why
 }
@@ -282,6 +292,7 @@ func (b *Backend) vacate(e *entry, at bourse.Time) {
 // lose ends a leg that cannot be served.
 func (b *Backend) lose(e *entry, why bourse.Reason) act {
 	b.counts.Lost++
+	b.deny(b.now, e)
 	b.vacate(e, b.now)
 	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockLost, Reason: why})
 	return act{}

@@ -102,11 +102,12 @@ func TestHold_MaintenanceNeedsNoAccount(t *testing.T) {
 
 func TestAccounts_FirstRuleThatFitsAndNeverRoot(t *testing.T) {
 	t.Parallel()
-	c := Config{Site: "north", Denied: []string{"toor"}, Accounts: []Account{{"ana", "ana_vo1"}, {"adm*", "root"}, {"zero", "0"}, {"zeros", "+00"}, {"toor", "toor"}, {"a*b*c", "abc"}, {"guest-*", "guest"}}}
+	c := Config{Site: "north", Denied: []string{"toor"}, Accounts: []Account{{User: "ana", As: "ana_vo1"}, {User: "adm*", As: "root"}, {User: "zero", As: "0"}, {User: "zeros", As: "+00"}, {User: "toor", As: "toor"},
+		{User: "a*b*c", As: "abc"}, {User: "guest-*", As: "guest"}}}
 	for user, want := range map[string]string{"ana": "ana_vo1", "anas": "", "admin": "", "zero": "", "zeros": "", "toor": "", "axbyc": "abc", "abc": "abc", "acb": "", "guest-": "guest", "guest": "", "": ""} {
 		as, why := c.account(user)
-		if as != want || why.Refused() != (want == "") {
-			t.Errorf("%q runs as %q (%v), want %q", user, as, why, want)
+		if as.As != want || why.Refused() != (want == "") {
+			t.Errorf("%q runs as %q (%v), want %q", user, as.As, why, want)
 		}
 	}
 }

@@ -112,6 +112,7 @@ func refused(b *Backend, e *entry, now bourse.Time) act {
 		return give(agents.Reserve)
 	}
 	b.counts.NotCreated++
+	b.deny(now, e)
 	b.refuse(e, bourse.Because(bourse.Busy, "the resource manager of %s has not created a reservation of %d nodes from %v to %v: %v", b.cfg.Site, e.what.Nodes, e.what.Start, e.what.End, e.why))
 	return act{}
 }

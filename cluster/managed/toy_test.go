@@ -23,6 +23,7 @@ type toy struct {
 	grace        bourse.Duration            // what work takes to end that is told to
 	dead         []toyState                 // what it was, a second each
 	keeps        bourse.Duration            // how long it knows of jobs that are over
+	longest      bourse.Duration            // how long work may run; 0: as long as it likes
 
 	begun    map[string]int // how often work of a name has begun
 	breaches []string       // what must never happen
@@ -194,6 +195,9 @@ func (m *toy) do(c agents.Command) (agents.Outcome, bourse.Reason) {
 	}
 	switch c.Verb {
 	case agents.Reserve:
+		if length := c.End.Sub(c.Start) - c.Padding; m.longest > 0 && length > m.longest {
+			return agents.Denied, bourse.Because(bourse.TooLarge, "no job may run for %v s", length)
+		}
 		for _, r := range m.reservations {
 			if r.Start < c.End && c.Start < r.End && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(r.Nodes, n) }) {
 				return denied("overlaps %s", r.Name)
@@ -264,6 +268,9 @@ func (m *toy) submit(c agents.Command) (agents.Outcome, bourse.Reason) {
 // look is what the manager says of itself.
 func (m *toy) look() *bourse.Look {
 	l := &bourse.Look{At: m.clock(), Source: "toy", Nodes: slices.Clone(m.nodes), Reservations: slices.Clone(m.reservations)}
+	if m.longest > 0 {
+		l.Partitions = []bourse.ManagedPartition{{Name: "batch", Limit: m.longest}}
+	}
 	for _, j := range m.jobs {
 		x := j.ManagedJob
 		if x.State == bourse.ManagedRunning {

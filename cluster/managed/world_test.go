@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -64,6 +65,7 @@ type fault struct {
 	failed bool            // the answer is Failure
 	silent bool            // there is none
 	denied bool            // it is refused
+	code   bourse.Code     // for that reason; "": busy
 	slow   bourse.Duration // it takes so long
 }
 
@@ -173,7 +175,7 @@ func (w *world) command(c agents.Command) {
 	do := func() {
 		switch {
 		case f.denied:
-			answer.Outcome, answer.Reason = agents.Denied, bourse.Because(bourse.Busy, "refused by the test")
+			answer.Outcome, answer.Reason = agents.Denied, bourse.Because(cmp.Or(f.code, bourse.Busy), "refused by the test")
 		case !f.undone:
 			answer.Outcome, answer.Reason = w.toy.do(c)
 		}

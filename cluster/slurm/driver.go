@@ -171,9 +171,11 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 }
 
 // partition picks the partition for work on these nodes: the first that has all of them and
-// allows its time.
+// allows its time. The padding of a reservation does not count: no work runs in it, and
+// Slurm's limit is for jobs.
 func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string, bourse.Reason) {
 	var short string
+	length := m.End.Sub(m.Start) - m.Padding
 	for _, p := range d.cfg.Partitions {
 		fits := true
 		for _, name := range m.Nodes {
@@ -181,7 +183,7 @@ func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string,
 			if n := nodes[name]; n != nil {
 				limit, in = n.limits[p], n.state != "" && hasKey(n.limits, p)
 			}
-			if in && limit > 0 && m.End.Sub(m.Start) > limit {
+			if in && limit > 0 && length > limit {
 				short, in = p, false
 			}
 			fits = fits && in
@@ -191,7 +193,7 @@ func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string,
 		}
 	}
 	if short != "" {
-		return "", bourse.Because(bourse.NotAllowed, "partition %s lets no job run for %s", short, m.End.Sub(m.Start).Words())
+		return "", bourse.Because(bourse.TooLarge, "partition %s lets no job run for %s", short, length.Words())
 	}
 	return "", bourse.Because(bourse.NoNode, "no partition of %s has all nodes %s", strings.Join(d.cfg.Partitions, ", "), strings.Join(m.Nodes, ","))
 }

@@ -211,6 +211,10 @@ func TestSubmission_HasAllThatKeepsItInItsWindow(t *testing.T) {
 	}
 	m := example(bourse.Work{})
 	m.Start = 1_000
+	m.Options = []string{"--account=physics", "--time=1"}
+	if got := strings.Join(submission(m, "batch", "/x"), " "); !strings.HasPrefix(got, "--account=physics --time=1 --parsable ") {
+		t.Errorf("the options of its account are not the first, so that ours count: %s", got)
+	}
 	if got := strings.Join(submission(m, "batch", "/x"), " "); strings.Contains(got, "--begin") {
 		t.Errorf("a window that has begun is waited for: %s", got)
 	}

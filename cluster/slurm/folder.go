@@ -44,12 +44,8 @@ func newFolder(path string) (folder, error) {
 	if err != nil {
 		return "", err
 	}
-	stat, _ := info.Sys().(*syscall.Stat_t)
-	if stat == nil || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
-		return "", fmt.Errorf("folder %s must belong to the account that the site runs as, and be written by no other: chmod 711", path)
-	}
-	if os.Geteuid() == 0 && info.Mode().Perm()&0o001 == 0 {
-		return "", fmt.Errorf("folder %s must let other accounts pass, to folders of their own: chmod 711", path)
+	if err := ownFolder(path, info); err != nil {
+		return "", err
 	}
 	return folder(path), nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,13 +74,14 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 	return judge(err)
 }
 
-// submission returns the options of sbatch for the work. The limit is rounded up to whole
+// submission returns the options of sbatch for the work: those of its account first, because
+// of two that contradict each other the later counts. The limit is rounded up to whole
 // minutes, which are all that Slurm knows. It matters only if nobody ends the work.
 func submission(m agents.Command, partition, here string) []string {
 	limit := max(1, (m.End.Sub(m.Start)+bourse.Minute-1)/bourse.Minute)
-	args := []string{"--parsable", "--job-name=" + m.Name, "--reservation=" + m.Name, "--partition=" + partition,
-		"--nodes=" + strconv.Itoa(len(m.Nodes)), "--nodelist=" + strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
-		"--time=" + strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir=" + here, "--output=" + here + "/output", "--input=/dev/null"}
+	args := append(slices.Clone(m.Options), "--parsable", "--job-name="+m.Name, "--reservation="+m.Name, "--partition="+partition,
+		"--nodes="+strconv.Itoa(len(m.Nodes)), "--nodelist="+strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
+		"--time="+strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir="+here, "--output="+here+"/output", "--input=/dev/null")
 	if begin := m.Start.Add(bourse.Second - 1); begin > wallClock() {
 		args = append(args, "--begin="+uts(begin))
 	}

@@ -10,7 +10,7 @@ import (
 
 // newCheck builds "bourse check". Any problem in the file is bad input: exit 2.
 func newCheck() *cobra.Command {
-	var asJSON bool
+	var asJSON, live bool
 	var traces string
 	cmd := &cobra.Command{
 		Use:   "check FILE.toml",
@@ -20,8 +20,15 @@ func newCheck() *cobra.Command {
 batch of jobs. Batch files that a scenario names are read too. Its traces are not
 read: they only have to exist, in the folder of --traces or beside the scenario.
 
-All problems are reported at once, each with its line, its key and the remedy.`,
-		Example: "  bourse check grid.toml\n  bourse check --json wave.toml",
+All problems are reported at once, each with its line, its key and the remedy.
+
+--live also tries what a site's process needs of its machine and its cluster, as the
+account that runs the command, which should be that of the site: certificates, ports,
+folders and the clock; of Slurm, that the controller answers, that a reservation can be
+made and deleted, and that it would take work of each account (sbatch --test-only). It
+leaves nothing behind, and a site may run meanwhile. Each line says ok, warning or
+missing; if something is missing, the exit status is 1.`,
+		Example: "  bourse check grid.toml\n  bourse check --json wave.toml\n  sudo bourse check --live /etc/bourse/site.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := configs.Check(args[0])
@@ -37,6 +44,9 @@ All problems are reported at once, each with its line, its key and the remedy.`,
 					return fmt.Errorf("%s: the file is valid, but a file that it names is missing: %w", args[0], err)
 				}
 			}
+			if live {
+				return checkLive(cmd.Context(), args[0], found, asJSON, cmd.OutOrStdout())
+			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), found)
 			}
@@ -45,6 +55,7 @@ All problems are reported at once, each with its line, its key and the remedy.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
+	cmd.Flags().BoolVar(&live, "live", false, "also try what a site's process needs of its machine and its cluster")
 	addFlag(cmd, &traces, asFolder, "traces", "", "folder of the traces that the scenario names")
 	return cmd
 }

@@ -42,15 +42,23 @@ func (p *process) certified(m *membership) (err error) {
 	if m.store, err = p.load(m.tls, kept+".revoked"); err != nil {
 		return err
 	}
-	if id := m.store.Identity(); id.VO != m.gossip.VO {
-		where := "gossip.vo"
-		if m.vo != "" {
-			where = "the name of its [[vo]]"
-		}
-		return failed(fmt.Errorf("%s is a certificate of the VO %s, but %s is %q", m.tls.Certificate, id.VO, where, m.gossip.VO))
+	if err := m.fits(m.store.Identity()); err != nil {
+		return failed(err)
 	}
 	m.guard, err = live.NewGuard(live.GuardOptions{Store: m.store, VO: m.vo, Log: p.logOf(m)})
 	return err
+}
+
+// fits says why a certificate is not one for this VO.
+func (m *membership) fits(id certificate.Identity) error {
+	if id.VO == m.gossip.VO {
+		return nil
+	}
+	where := "gossip.vo"
+	if m.vo != "" {
+		where = "the name of its [[vo]]"
+	}
+	return fmt.Errorf("%s is a certificate of the VO %s, but %s is %q", m.tls.Certificate, id.VO, where, m.gossip.VO)
 }
 
 // load reads the files of a certificate of this process's agent.

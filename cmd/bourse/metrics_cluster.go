@@ -51,5 +51,6 @@ func (m clusterMetrics) Collect(ch chan<- prometheus.Metric) {
 	count(ch, "bourse_cluster_orphans_total", "Reservations and jobs with a name of Bourse's that belonged to no leg and were deleted.", uint64(c.Orphans))
 	count(ch, "bourse_cluster_remade_total", "Reservations that disappeared from the resource manager and were made again.", uint64(c.Remade))
 	count(ch, "bourse_cluster_submitted_again_total", "Work that disappeared from the resource manager before it began and was submitted again.", uint64(c.Submitted))
+	count(ch, "bourse_cluster_withheld_total", "Times that something was not offered for a while, because the resource manager had denied it twice.", uint64(c.Withheld))
 	count(ch, "bourse_cluster_lost_total", "Legs that were lost.", uint64(c.Lost))
 }

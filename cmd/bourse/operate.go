@@ -207,9 +207,10 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 		fmt.Fprintln(out, "its cluster has not answered yet")
 		return
 	}
-	w := report.NewTable("group", "nodes", "free", "clear", "performance", "price")
+	bounded := anyBounded(s.Groups)
+	w := report.NewTable(withLongest([]string{"group", "nodes", "free", "clear", "performance", "price"}, bounded)...)
 	for _, g := range s.Groups {
-		w.AppendRow(table.Row{cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear, g.Performance, g.Price})
+		w.AppendRow(longestIn(table.Row{cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear, g.Performance, g.Price}, g.Longest, bounded))
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
 	if len(s.Shares) > 0 {

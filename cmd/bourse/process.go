@@ -52,6 +52,7 @@ type process struct {
 	peers  *live.Peers           // of a replica; nil: not a replica
 	after  func(context.Context) // runs while the agents live; nil: nothing
 	before func()                // the first step of leaving; nil: nothing
+	lacks  func() error          // what it cannot serve without, although its agents live; nil: nothing
 	disks  []*journal.Folder
 	twice  []*mirrored                // journals with a second copy
 	fence  chan error                 // receives an error when a second copy belongs to another process
@@ -125,7 +126,11 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	for _, m := range in[1:] {
 		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
 	}
-	p.log.Info().Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL()).Msg("ready")
+	line, words := p.log.Info(), "ready"
+	if err := p.lacking(); err != nil {
+		line, words = p.log.Warn().Err(err), "serving, but not ready"
+	}
+	line.Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL()).Msg(words)
 	return p.goOn(ctx, unhook, hangups, served)
 }
 
@@ -327,6 +332,14 @@ func (p *process) abandon() {
 	}
 }
 
+// lacking is what the process cannot serve without; nil: nothing.
+func (p *process) lacking() error {
+	if p.lacks == nil {
+		return nil
+	}
+	return p.lacks()
+}
+
 // listen opens the address of the API; nil if there is no API.
 func (p *process) listen() (net.Listener, error) {
 	if p.cfg.HTTP == "" {
@@ -375,13 +388,14 @@ func (p *process) apiURL() string {
 
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
-	o.Ready, o.Mirror, o.VOs, o.Brokers = p.waiting, p.mirrorState, p.voNames, p.brokers
+	o.Ready = func() error { return cmp.Or(p.waiting(), p.lacking()) }
+	o.Mirror, o.VOs, o.Brokers = p.mirrorState, p.voNames, p.brokers
 	o.LetGo = func(vo string) bool { return p.vos != nil && !slices.Contains(p.voNames(), vo) }
 	if p.reread != nil {
 		o.Reload = p.reload
 	}
 	if p.store != nil {
-		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self()) }
+		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self(), p.lacking()) }
 		byCertificate := web.ByCertificate(p.store)
 		o.Identify = func(r *http.Request) (web.Caller, error) {
 			if t := p.token.Load(); t != nil { // the present ones: rereading the file may change them

@@ -161,7 +161,7 @@ func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rerea
 	if f.cfg.VOShare != to.VOShare || !slices.Equal(f.cfg.VOShares, to.VOShares) {
 		c.words = append(c.words, "shares of VOs")
 	}
-	if !slices.Equal(f.cfg.Mapping(), to.Mapping()) {
+	if !slices.EqualFunc(f.cfg.Mapping(), to.Mapping(), configs.Account.Same) {
 		c.words = append(c.words, "accounts")
 	}
 	return c, nil

@@ -80,9 +80,13 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	if err != nil {
 		return err
 	}
+	watch := newSiteWatch(p, cfg)
 	if b, ok := nodes.backend.(*managed.Backend); ok {
 		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
+		watch.cluster, watch.troubles = clusterID, b.Troubles
 	}
+	watch.try(cmd.Context())
+	p.lacks, p.after = watch.lacking, watch.begin
 	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
 	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
 	if meets := cfg.Rendezvous; meets.Address != "" {

@@ -91,7 +91,7 @@ func pad(agent *sites.Config, by bourse.Duration) {
 // mapped lists the local accounts of users.
 func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
 	for _, a := range cfg.Mapping() {
-		list = append(list, managed.Account{User: a.User, As: a.As})
+		list = append(list, managed.Account{User: a.User, As: a.As, Options: a.Submission()})
 	}
 	return list
 }

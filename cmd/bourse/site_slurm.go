@@ -30,15 +30,12 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 		return behind{}, failed(err)
 	}
 	b := behind{driver: d, account: slurmAccount}
-	of, err := b.accounts(cfg.Mapping())
-	if err != nil {
-		return behind{}, failed(err)
-	}
-	for _, remark := range append(remarks, of...) {
+	for _, remark := range remarks {
 		p.log.Warn().Msg(remark)
 	}
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
+	c.Partitions = cfg.Cluster.Partitions
 	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
 	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
 	// minutes and checks limits every 30 s: the padding covers both. After a restart, a

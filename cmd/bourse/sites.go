@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ func newSites() *cobra.Command {
 		Use:   "sites [SITE]",
 		Short: "Show the sites that the broker knows, and what is free there",
 		Long: `Sites lists the sites that the broker knows, with what they offered when last asked:
-nodes that can be reserved (free), and those at base price (clear). The state of a
-site may be:
+nodes that can be reserved (free), and those at base price (clear). If a group allows
+no window of any length, a column says how long one may be. The state of a site may be:
 
   draining  accepts nothing new (shown at once)
   silent    did not answer in time
@@ -64,16 +65,17 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 		return writeJSON(out, list)
 	}
 	now := time.Now()
-	w := report.NewTable("site", "<state", "<asked", "<group", "nodes", "free", "clear", "performance", "price")
+	bounded := slices.ContainsFunc(list.Sites, func(s web.Site) bool { return anyBounded(s.Groups) })
+	w := report.NewTable(withLongest([]string{"site", "<state", "<asked", "<group", "nodes", "free", "clear", "performance", "price"}, bounded)...)
 	for i := range list.Sites {
 		s := &list.Sites[i]
 		said := strings.ReplaceAll(s.State, "-", " ")
 		if len(s.Groups) == 0 {
-			w.AppendRow(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), "-", "", "", "", "", ""})
+			w.AppendRow(longestIn(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), "-", "", "", "", "", ""}, web.Seconds{}, bounded))
 		}
 		for _, g := range s.Groups {
-			w.AppendRow(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear,
-				g.Performance, g.Price})
+			w.AppendRow(longestIn(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear,
+				g.Performance, g.Price}, g.Longest, bounded))
 		}
 	}
 	fmt.Fprintln(out, w.Render())
@@ -88,6 +90,30 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// anyBounded reports whether some group allows no window of any length.
+func anyBounded(list []web.Group) bool {
+	return slices.ContainsFunc(list, func(g web.Group) bool { return g.Longest.Duration > 0 })
+}
+
+// withLongest adds the column of the longest windows, if any group has one.
+func withLongest(columns []string, bounded bool) []string {
+	if bounded {
+		columns = append(columns, "longest")
+	}
+	return columns
+}
+
+// longestIn adds to a row the longest window of its group, if the table has that column.
+func longestIn(row table.Row, longest web.Seconds, bounded bool) table.Row {
+	switch {
+	case !bounded:
+		return row
+	case longest.Duration == 0:
+		return append(row, "")
+	}
+	return append(row, longest.Words())
 }
 
 func (c *calling) oneSite(ctx context.Context, name string, out io.Writer) error {

@@ -117,7 +117,7 @@ func TestLayOut_WorkRunsUnlessItIsSimulated(t *testing.T) {
 		return cfg
 	}
 	dir := filepath.Join(t.TempDir(), "local")
-	if c := read(dir, 1, ""); c.Cluster.Kind != "local" || c.Workload != nil || !slices.Equal(c.Accounts, []configs.Account{{User: "*", As: as}}) {
+	if c := read(dir, 1, ""); c.Cluster.Kind != "local" || c.Workload != nil || !slices.EqualFunc(c.Accounts, []configs.Account{{User: "*", As: as}}, configs.Account.Same) {
 		t.Errorf("%+v, %+v", c.Cluster, c.Accounts)
 	}
 	if _, err := layOut(dir, 2, 0, testPort(5), upSimulated); err == nil || !strings.Contains(err.Error(), "--dir") {

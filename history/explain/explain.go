@@ -349,6 +349,8 @@ func (x *examiner) site(s *bourse.SiteSeen) Site {
 			w.Suits = "has not the " + unmet + " required"
 		case g.Performance < x.Asked.MinPerformance:
 			w.Suits = fmt.Sprintf("performance %v is below %v", g.Performance, x.Asked.MinPerformance)
+		case g.Longest > 0 && g.Performance.Runtime(x.Asked.Shortest()) > g.Longest:
+			w.Suits = fmt.Sprintf("allows no window longer than %s; it takes %s there", g.Longest.Words(), g.Performance.Runtime(x.Asked.Shortest()).Words())
 		case x.on.capsPrice() && at.Cheapest(x.on.seen.From, x.on.seen.Horizon) > x.Asked.MaxPrice:
 			w.Suits = fmt.Sprintf("%v credits a node-hour is above the cap %v", at.Cheapest(x.on.seen.From, x.on.seen.Horizon), x.Asked.MaxPrice)
 		}

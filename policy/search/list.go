@@ -19,6 +19,7 @@ type List struct {
 	sites    int   // number of different sites
 	fungible bool  // of groups, not nodes: see levels
 	curved   bool  // prices of some groups change over time: see curved.go
+	bounded  bool  // some groups allow no window of any length
 	next     int64 // tie of the next piece of a named slot
 	levels   []levels
 	stale    []int32 // groups whose slots are out of date
@@ -43,7 +44,7 @@ type class struct {
 }
 
 // Named returns the list of slots whose Group is the index of a node in nodes. Of nodes it
-// reads only Site, Name and Machine. Price and performance are the slot's, and Count is 1
+// reads only Site, Name, Machine and Longest. Price and performance are the slot's, and Count is 1
 // (or 0, read as 1). Slots are sorted by start; equal starts keep their order. Adjacent
 // slots of one node are merged if price and performance are equal, since windows would
 // otherwise be lost. A slot out of range, or overlapping another of its node, is an error.
@@ -175,6 +176,7 @@ func (l *List) merge() {
 
 func (l *List) reset(groups []bourse.Group, fungible bool) {
 	l.groups, l.fungible, l.curved = groups, fungible, false
+	l.bounded = slices.ContainsFunc(groups, func(g bourse.Group) bool { return g.Longest > 0 })
 	l.epoch++
 	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {

@@ -99,7 +99,13 @@ func (q *query) judge(l *List, i int32) fit {
 
 // suits reports whether nodes of a class serve the request at all.
 func (q *query) suits(l *List, c *class) bool {
-	return c.performance >= q.MinPerformance && q.Require.MetBy(l.groups[c.group].Machine) && (q.barred == nil || !q.barred[c.group])
+	return c.performance >= q.MinPerformance && q.Require.MetBy(l.groups[c.group].Machine) && (q.barred == nil || !q.barred[c.group]) && l.allows(c, q)
+}
+
+// allows reports whether the group of a class allows a window as long as the request takes
+// there.
+func (l *List) allows(c *class, q *query) bool {
+	return !l.bounded || l.groups[c.group].Allows(c.performance.Runtime(q.Length))
 }
 
 func (q *query) fit(l *List, c int32) fit {

@@ -116,6 +116,7 @@ func (l *List) unsuited(q *query) bourse.Reason {
 	seen := make([]bool, len(l.groups))
 	nodes := make([]int, max(1, l.sites)) // suited nodes, in all or by site
 	suited, fastest, lacks := false, bourse.Performance(0), ""
+	short := -1 // of those that are too short for it, the class of the longest window
 	for i := range l.classes {
 		c := &l.classes[i]
 		if q.barred != nil && q.barred[c.group] {
@@ -127,6 +128,12 @@ func (l *List) unsuited(q *query) bourse.Reason {
 		}
 		fastest = max(fastest, c.performance)
 		if c.performance < q.MinPerformance {
+			continue
+		}
+		if !l.allows(c, q) {
+			if short < 0 || l.groups[c.group].Longest > l.groups[l.classes[short].group].Longest {
+				short = i
+			}
 			continue
 		}
 		suited = true
@@ -149,15 +156,37 @@ func (l *List) unsuited(q *query) bourse.Reason {
 	for _, n := range nodes {
 		most = max(most, n)
 	}
+	less := ""
+	if short >= 0 {
+		less = l.tooShort(&l.classes[short], q)
+	}
 	switch {
+	case !suited && short >= 0:
+		return bourse.Reason{Code: bourse.TooLarge, Detail: less}
 	case suited && q.OneSite:
-		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited", q.Nodes, most)}
+		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited%s", q.Nodes, most, also(less))}
 	case suited:
-		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d are suited", q.Nodes, most)}
+		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d are suited%s", q.Nodes, most, also(less))}
 	case fastest > 0:
 		return bourse.Reason{Code: bourse.NoNode, Detail: fmt.Sprintf("no node has performance %v; the fastest that meets the requirements has %v", q.MinPerformance, fastest)}
 	case lacks != "":
 		return bourse.Reason{Code: bourse.NoNode, Detail: fmt.Sprintf("no node has what is required (%s)", lacks)}
 	}
 	return bourse.Reason{Code: bourse.NoNode, Detail: "there are no nodes"}
+}
+
+// tooShort says that a request is longer than any group with suited nodes allows; c is of
+// the one that allows most.
+func (l *List) tooShort(c *class, q *query) string {
+	g := &l.groups[c.group]
+	return fmt.Sprintf("it takes %s on nodes of %s/%s, which allow no window longer than %s, and no suited nodes allow a longer one",
+		c.performance.Runtime(q.Length).Words(), g.Site, g.Name, g.Longest.Words())
+}
+
+// also adds words to a reason.
+func also(words string) string {
+	if words == "" {
+		return ""
+	}
+	return "; of the others, " + words
 }

@@ -49,10 +49,10 @@ func (x *suits) reset(l *List, queries []query) {
 }
 
 // suitOf returns the suit of a query. It costs a lookup for one that asks only for
-// performance, otherwise a look at every class.
+// performance of groups that allow windows of any length, otherwise a look at every class.
 func (f *Finder) suitOf(q *query) *suit {
 	x := &f.suits
-	if q.barred != nil || !q.Require.None() {
+	if q.barred != nil || !q.Require.None() || f.list.bounded {
 		return f.suited(q)
 	}
 	rank, _ := slices.BinarySearch(x.speeds, q.MinPerformance)

@@ -1,0 +1,45 @@
+package managed
+
+import (
+	"fmt"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// Trouble is a state in which the cluster serves less than it could, for its operator. It
+// lasts until a later list no longer has it.
+type Trouble struct {
+	Key   string      // tells it from others, as long as it lasts
+	Since bourse.Time // when it began
+	Words bourse.Phrase
+	Blind bool // the manager does not answer: nothing is offered
+}
+
+// Troubles lists what is in the way now: looks that fail, then what is withheld, in the
+// order in which it began.
+func (b *Backend) Troubles() []Trouble {
+	var list []Trouble
+	if b.failed.since > 0 {
+		list = append(list, Trouble{Key: "looks", Since: b.failed.since, Blind: !b.fresh(b.now),
+			Words: bourse.Say("the resource manager does not answer: %v", b.failed.why)})
+	}
+	for _, x := range b.withheld {
+		list = append(list, Trouble{Key: fmt.Sprintf("withheld %d %d %v %s %v", x.scope, x.group, x.start, x.account, x.at), Since: x.at, Words: b.words(x)})
+	}
+	return list
+}
+
+// failing is the looks that have failed since the last one that has not.
+type failing struct {
+	since bourse.Time // of the first; 0: the last look has not failed
+	why   bourse.Reason
+}
+
+// lookFailed takes a look that has failed.
+func (b *Backend) lookFailed(now bourse.Time, why bourse.Reason) {
+	b.counts.LooksFailed++
+	if b.failed.since == 0 {
+		b.failed.since = now
+	}
+	b.failed.why = why
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// liveChecked is what "check --live --json" prints.
+type liveChecked struct {
+	*configs.Checked
+	Live []finding `json:"live"`
+}
+
+// checkLive tries what a site needs of its machine and its cluster. What is missing fails.
+func checkLive(ctx context.Context, file string, found *configs.Checked, asJSON bool, out io.Writer) error {
+	if found.Kind != configs.KindSiteProcess {
+		return fmt.Errorf("%s is the file of a %s; --live is for that of a site's process, which has [listen] or [[vo]]", file, found.Kind)
+	}
+	cfg, err := configs.ReadSiteProcess(file)
+	if err != nil {
+		return err
+	}
+	list := runChecks(ctx, siteChecks(cfg))
+	if asJSON {
+		err = writeJSON(out, liveChecked{found, list})
+	} else {
+		_, err = fmt.Fprintf(out, "%s: %v\n", file, found)
+	}
+	lacks := 0
+	for _, f := range list {
+		if !asJSON && err == nil {
+			_, err = fmt.Fprintf(out, "%-8s %s: %s\n", f.State, f.Check, visible(f.Words))
+		}
+		if f.State == foundMissing {
+			lacks++
+		}
+	}
+	if err == nil && lacks > 0 {
+		return failed(fmt.Errorf("%d of %d checks have found something missing", lacks, len(list)))
+	}
+	return err
+}
