@@ -140,6 +140,9 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.must(KindScenario, KindBroker); err != nil {
+		return nil, err
+	}
 	t.in = inScenario
 	s := &Scenario{}
 	t.fill(s.keys())

@@ -65,6 +65,9 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.must(KindSite); err != nil {
+		return nil, err
+	}
 	s := &Snapshot{}
 	t.fill(s.keys())
 	return finish(t, s)

@@ -19,9 +19,9 @@ type Trace struct {
 	Backwards int       // how many records were earlier than the one before them
 	Notes     []string  // what a table's columns were read for, and what was left out
 
-	table bool       // its columns have names
-	part bool        // of a split log, whose zero is
-	zero bourse.Time // kept here
+	table bool        // its columns have names
+	part  bool        // of a split log, whose zero is
+	zero  bourse.Time // kept here
 }
 
 // Zero returns the earliest submit of the log, 0 if it has no record. A partition has the

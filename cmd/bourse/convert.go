@@ -21,7 +21,7 @@ func newConvert() *cobra.Command {
 	var c convert
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
-		Short: "Rewrite a workload trace, a dump of sacct or a table in SWF or GWF",
+		Short: "Rewrite a workload trace or a table of jobs in SWF or GWF",
 		Long: `Reads a trace and writes it to another file: in the Standard Workload Format if
 the name ends in .swf, in the Grid Workload Format of the Grid Workloads Archive
 if it ends in .gwf, compressed if .gz follows. Comment lines are kept, at the top.

@@ -83,7 +83,7 @@ type misuse struct{ error }
 func arguments(least, most int, wanted string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s takes %s; see bourse %s --help", cmd.Name(), wanted, cmd.Name())
+			return fmt.Errorf("%s takes %s; see %s --help", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), wanted, cmd.CommandPath())
 		}
 		return nil
 	}
