@@ -222,7 +222,7 @@ func (s *Site) policy(t *table, key string) {
 	switch {
 	case s.Shared != nil:
 	case s.SLA == nil:
-		s.Policy = t.policy(key, "easy")
+		s.Policy = t.policy(key, "easy", allPolicies())
 	default:
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)
