@@ -255,7 +255,7 @@ func (c *submitting) read(file string, messages io.Writer) ([]web.JobRequest, er
 	case kind != configs.KindBatch && kind != configs.KindUnknown:
 		said := configs.WrongKind(kind, configs.KindBatch)
 		if kind == configs.KindScript {
-			said += `. Name it in one: [[job]] with name, nodes, length, max_price and script = "` + file + `"`
+			said += `. Name it in one: [[job]] with name, nodes, length, max_price and script = "FILE"`
 		}
 		return nil, fmt.Errorf("%s: %s", nameOf(file), said)
 	case kind == configs.KindUnknown && !strings.HasSuffix(strings.ToLower(file), ".toml"):
