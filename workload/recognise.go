@@ -177,7 +177,7 @@ func otherJSON(head []byte) (is, way string) {
 	switch {
 	case has("nb_res") || has("profiles") || has("subtime"):
 		return "a workload of Batsim", "Batsim's own log of a run (out_jobs.csv) is read as it is; or make a table of its jobs with their run times, and read that:" + mapped("submit=subtime,nodes=res,run=RUN,estimate=walltime")
-	case has("slurm") || has("job_id", "job_state") || has("meta", "jobs"):
+	case has("slurm") || has("job_id", "job_state") || has("job_id", "association") || has("job_id", "partition") || has("meta", "jobs"):
 		return "JSON of Slurm", "Print a table in its place, with sacct --parsable2 (-P): sacct -aXPD --format ALL > DUMP.sacct"
 	case has("ClusterId") || has("QDate"):
 		return "JSON of HTCondor", condorWay + mapped(condorMap)

@@ -189,6 +189,10 @@ func (t *table) again(line []byte) (bool, error) {
 		return false, nil
 	}
 	names, known := cellsBy(line), 0
+	if same := splitCells(line, t.delim); len(same) >= len(t.names) && slices.EqualFunc(same[:len(t.names)], t.names, func(a, b string) bool { return plain(a) == plain(b) }) {
+		t.tally.headers++
+		return true, nil
+	}
 	for _, n := range names {
 		if _, ok := knownColumns[plain(n)]; ok {
 			known++

@@ -22,11 +22,7 @@ func (t *table) times(r *Record) string {
 			return fmt.Sprintf("%s %.30q is no time; must be as 2026-01-31T12:00:00, with or without a zone such as Z or +01:00, or seconds since 1970", t.names[s.place], c)
 		}
 	}
-	for i := 2; i < 4; i++ { // Slurm's word for a time that is not set
-		if n[i] == 1 && at[i][0] == 0 && n[0] > 0 && at[0][0] >= dated*1000 {
-			n[i] = 0
-		}
-	}
+	unset(at, &n)
 	run, why := t.length(roleRun)
 	if why != "" {
 		return why
@@ -42,10 +38,27 @@ func (t *table) times(r *Record) string {
 	return t.settle(r, begun, run)
 }
 
+// unset takes times of around 1970 as not set, for which Slurm writes 0, beside others by the
+// calendar.
+func unset(at [4][2]int64, n *[4]int) {
+	isDated := func(i int) bool { return n[i] > 0 && at[i][0] >= dated*1000 }
+	if !isDated(0) && !isDated(1) && !isDated(2) && !isDated(3) {
+		return
+	}
+	for i := range n {
+		if !isDated(i) {
+			n[i] = 0
+		}
+	}
+}
+
 // settle writes the times of a record: submit, eligible, start and end, in ms, -1 where
 // unknown, and how long the job ran.
 func (t *table) settle(r *Record, at [4]int64, run int64) string {
 	submit, start, end := max(at[0], at[1]), at[2], at[3]
+	if start >= 0 && at[1] > start && at[0] >= 0 {
+		submit = at[0] // it began, so it was eligible
+	}
 	t.key.submit, t.key.start = at[0], start
 	if submit >= 0 {
 		r[SubmitTime] = Millis(submit)
