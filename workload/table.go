@@ -346,7 +346,7 @@ func (t *table) finish(trace *Trace) {
 			sizeless++
 		}
 	}
-	trace.table, trace.Notes = true, t.notes(trace.Name)
+	trace.Table, trace.Notes = true, t.notes(trace.Name)
 	if sizeless > 0 {
 		trace.Notes = append(trace.Notes, fmt.Sprintf("%s: %s without a number of processors", trace.Name, counted(sizeless, "job")))
 	}

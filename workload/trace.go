@@ -17,6 +17,7 @@ type Trace struct {
 	Bad       []BadLine // the first MaxBad of those left out
 	BadCount  int       // how many lines were left out
 	Backwards int       // how many records were earlier than the one before them
+	Table     bool      // its columns have names, and its times may be by the calendar
 	Notes     []string  // what a table's columns were read for, and what was left out
 
 	table bool        // its columns have names
@@ -84,9 +85,9 @@ func (t *Trace) Useless() string {
 	}
 	n := counted(len(t.Records), "record")
 	switch {
-	case sizes == 0 && t.table:
+	case sizes == 0 && t.Table:
 		return fmt.Sprintf("no column says how many processors, so none of its %s can be used; say which does: --map nodes=COLUMN", n)
-	case runs == 0 && t.table:
+	case runs == 0 && t.Table:
 		return fmt.Sprintf("no column says how long jobs ran, so none of its %s can be used; say which does: --map run=COLUMN, or start=COLUMN,end=COLUMN", n)
 	case sizes == 0:
 		return fmt.Sprintf("none of its %s has a number of processors, allocated (field 5) or requested (field 8)", n)

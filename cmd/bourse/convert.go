@@ -186,6 +186,9 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	for _, line := range t.Remarks() {
 		fmt.Fprintln(stderr, line)
 	}
+	if c.columns != "" && !t.Table {
+		return nil, fmt.Errorf("--map has no effect on %s, whose columns have no names; leave it out", in)
+	}
 	if why := t.Useless(); why != "" {
 		return nil, fmt.Errorf("%s: %s", in, why)
 	}

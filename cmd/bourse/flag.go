@@ -94,7 +94,7 @@ func parseReplayed(s string) (backfill.Policy, error) {
 	}
 	p, err := backfill.ParsePolicy(s)
 	if err != nil && !strings.HasPrefix(s, "reserve=") {
-		err = fmt.Errorf("policy %q is unknown; must be %s", s, alternatives(append(configs.Words("policy"), backfill.EASYShortest.String())))
+		err = fmt.Errorf("policy %q is unknown; write %s", s, alternatives(append(configs.Words("policy"), backfill.EASYShortest.String())))
 	}
 	return p, err
 }

@@ -221,14 +221,16 @@ func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 			}
 		})
 	}
+	log := ofEachKind(t)[configs.KindTrace]
 	for args, want := range map[string]string{
 		"modify wave --nodes 0":                   `--nodes "0": must be 1 to 1,000,000`,
 		"modify wave --length 0s":                 "--length",
 		"generate --procs 4 --jobs 3 --load 70":   "--load 70: must be above 0 and at most 10",
 		"replay x.swf --days 0":                   "--days 0: must be above 0",
 		"convert said_test.go y.toml --map run=A": "--map: a scenario reads",
+		"convert LOG y.swf --map run=A":           "--map has no effect on ",
 	} {
-		if _, said, code := workloadCommand(strings.Fields(args)...); want != "" && (code != 2 || !strings.Contains(said, want)) {
+		if _, said, code := workloadCommand(strings.Fields(strings.Replace(args, "LOG", log, 1))...); want != "" && (code != 2 || !strings.Contains(said, want)) {
 			t.Errorf("%s: exit %d, %s", args, code, said)
 		}
 	}
