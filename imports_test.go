@@ -99,7 +99,7 @@ var rooms = []room{
 	{"report/draw", nil, world},           // fonts and PNG
 	{"report/view", []string{"."}, world}, // DEFLATE, and files that are served
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "report/view", "web"}, world},
-	{"configs", []string{".", "policy/...", "agents", "cluster/...", "sites", "workload", "broker"}, world},
+	{"configs", []string{".", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "files"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
 	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},

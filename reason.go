@@ -19,6 +19,7 @@ const (
 
 	// A request that no search could place.
 	TooLarge    Code = "too-large"   // more nodes than all suitable groups have together
+	TooLong     Code = "too-long"    // takes longer than the broker's horizon on any suitable nodes
 	NoNode      Code = "no-node"     // no node meets the requirements or the performance
 	NoWindow    Code = "no-window"   // no window of free slots within ready, deadline and horizon
 	OverBudget  Code = "over-budget" // windows exist, none within the job's price or budget

@@ -164,3 +164,38 @@ func coverGroup(out, parts []Part) []Part {
 	}
 	return out
 }
+
+// Longest is the longest of a request's lengths at performance 1.
+func (r *Request) Longest() Duration {
+	long := r.Length
+	for _, z := range r.Sizes {
+		long = max(long, z.Length)
+	}
+	return long
+}
+
+// Quickest is the shortest time that a request can take on as many suitable nodes as it asks
+// for, in the size that takes least, if everything were free; 0 if there are never so many.
+// A window has nodes of groups of one pool, and takes as long as on the slowest of them.
+func (r *Request) Quickest(groups []Group, pool func(group int) int) (least Duration) {
+	var order []int
+	for i := range groups {
+		if groups[i].Performance >= r.MinPerformance && r.Require.MetBy(groups[i].Machine) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(groups[b].Performance, groups[a].Performance) })
+	for _, z := range r.Preferred() {
+		nodes := map[int]int{} // of each pool, so far
+		for _, i := range order {
+			p := pool(i)
+			if nodes[p] += groups[i].Nodes; nodes[p] >= z.Nodes {
+				if long := groups[i].Performance.Runtime(z.Length); least == 0 || long < least {
+					least = long
+				}
+				break
+			}
+		}
+	}
+	return least
+}

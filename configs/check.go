@@ -8,20 +8,6 @@ import (
 	"github.com/bourse-grid/bourse"
 )
 
-// Kind is what a file describes.
-type Kind string
-
-// The kinds of files, known by their tables.
-const (
-	KindScenario      Kind = "scenario"       // [[site]]
-	KindSiteProcess   Kind = "site process"   // [[group]] and [listen]
-	KindBrokerProcess Kind = "broker process" // [broker] and [listen]
-	KindSite          Kind = "site"           // [[group]]
-	KindBroker        Kind = "broker"         // [broker] or [[broker]]
-	KindBatch         Kind = "batch"          // [[job]]
-	KindSweep         Kind = "sweep"          // [[parameter]]
-)
-
 // Checked holds the figures of a valid file. Those without a meaning for its kind are 0.
 type Checked struct {
 	Kind    Kind            `json:"kind"`
@@ -34,6 +20,8 @@ type Checked struct {
 	Traces  int             `json:"traces,omitempty"`
 	Span    bourse.Duration `json:"until,omitempty"`
 	Points  int             `json:"points,omitempty"` // of a sweep
+
+	Warnings []string `json:"warnings,omitempty"` // what is valid and hardly meant
 }
 
 // String returns the figures on one line.
@@ -93,8 +81,8 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case t.has("site"):
+	switch t.kind() {
+	case KindScenario:
 		s, err := ParseScenario(file, text)
 		if err != nil {
 			return nil, err
@@ -105,19 +93,19 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 			}
 		}
 		return s.checked(), nil
-	case t.has("listen") && t.has("broker"):
+	case KindBrokerProcess:
 		b, err := ParseBrokerProcess(file, text)
 		if err != nil {
 			return nil, err
 		}
 		return &Checked{Kind: KindBrokerProcess, Name: b.Name}, nil
-	case t.has("listen"), t.has("vo"):
+	case KindSiteProcess:
 		s, err := ParseSiteProcess(file, text)
 		if err != nil {
 			return nil, err
 		}
 		return s.checked(), nil
-	case t.has("group"):
+	case KindSite:
 		s, err := ParseSite(file, text)
 		if err != nil {
 			return nil, err
@@ -127,7 +115,7 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 			c.Nodes += g.Nodes
 		}
 		return c, nil
-	case t.has("broker"):
+	case KindBroker:
 		b, err := ParseBroker(file, text)
 		if err != nil {
 			return nil, err
@@ -138,13 +126,13 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 		c := &Checked{Kind: KindBroker, Name: b.Name}
 		c.addJobs(b)
 		return c, nil
-	case t.has("job"):
+	case KindBatch:
 		b, err := ParseBatch(file, text)
 		if err != nil {
 			return nil, err
 		}
 		return &Checked{Kind: KindBatch, Jobs: len(b.Jobs)}, nil
-	case t.has("parameter"):
+	case KindSweep:
 		s, _, err := parseSweep(file, text)
 		if err != nil {
 			return nil, err
@@ -166,6 +154,7 @@ func (s *Scenario) checked() *Checked {
 	}
 	for i := range s.Brokers {
 		c.addJobs(&s.Brokers[i])
+		c.Warnings = append(c.Warnings, s.tooLong(&s.Brokers[i])...)
 	}
 	return c
 }
@@ -186,4 +175,60 @@ func (c *Checked) addJobs(b *Broker) {
 			c.Traces++
 		}
 	}
+}
+
+// maxWarnings bounds how many warnings of one kind are listed.
+const maxWarnings = 10
+
+// tooLong warns of jobs that no window of a broker can be long enough for: on as many nodes
+// as they ask for, the fastest there are, they take longer than it looks ahead.
+func (s *Scenario) tooLong(b *Broker) (warnings []string) {
+	span, more := b.Horizon-b.Lead, 0
+	for i := range b.Jobs {
+		j := &b.Jobs[i]
+		long := s.quickest(j)
+		if long <= span {
+			continue
+		}
+		if len(warnings) == maxWarnings {
+			more++
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("job %q of broker %q takes %s at the least, the horizon allows %s: it will be abandoned (too-long); it needs a longer horizon or faster nodes",
+			j.Name, b.Name, long.Words(), span.Words()))
+	}
+	if more > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d more jobs of broker %q take longer than its horizon allows", more, b.Name))
+	}
+	if w := b.Workload; w != nil && w.Model == "uniform" {
+		r := bourse.Request{Nodes: w.Nodes.Lo, Length: w.Length.Lo}
+		groups, _ := s.groups()
+		if r.Quickest(groups, func(int) int { return 0 }) > span {
+			warnings = append(warnings, fmt.Sprintf("every job that is drawn for broker %q takes longer than its horizon allows, %s: all will be abandoned (too-long)", b.Name, span.Words()))
+		}
+	}
+	return warnings
+}
+
+// quickest is the shortest time that a job can take on the scenario's nodes, 0 if it asks
+// for more than there are.
+func (s *Scenario) quickest(j *Job) bourse.Duration {
+	r := bourse.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require}
+	groups, siteOf := s.groups()
+	return r.Quickest(groups, func(g int) int {
+		if j.OneSite {
+			return siteOf[g]
+		}
+		return 0
+	})
+}
+
+// groups lists the groups of all sites, and whose they are.
+func (s *Scenario) groups() (groups []bourse.Group, siteOf []int) {
+	for i := range s.Sites {
+		for _, g := range s.Sites[i].Groups {
+			groups, siteOf = append(groups, g), append(siteOf, i)
+		}
+	}
+	return groups, siteOf
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/bourse-grid/bourse/files"
 )
 
 // maxFile bounds the size of a file: 16 MiB.
@@ -34,7 +36,13 @@ func readFile(name string) ([]byte, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s: larger than %d MiB; is it a TOML file?", name, maxFile>>20)
 	}
-	return text, nil
+	var packed *files.PackedError
+	if plain, err := files.Text(text); err == nil {
+		return plain, nil
+	} else if !errors.As(err, &packed) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil // what it is, is said where it is read
 }
 
 // open parses a text and returns its root table; file is its name in messages.
@@ -42,6 +50,9 @@ func open(file string, text []byte) (*table, error) {
 	where := locate(string(text))
 	if where.beyond != nil {
 		where.beyond.File = file
+		if what := notTOML(text); what != "" {
+			where.beyond = &Problem{File: file, Text: what}
+		}
 		return nil, problems([]*Problem{where.beyond})
 	}
 	keys := map[string]any{}
@@ -49,6 +60,9 @@ func open(file string, text []byte) (*table, error) {
 		p := &Problem{File: file, Text: err.Error()}
 		if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
 			p.Line, p.Key, p.Text = syntax.Position.Line, syntax.LastKey, "not TOML: "+syntax.Message
+		}
+		if what := notTOML(text); what != "" {
+			p = &Problem{File: file, Text: what}
 		}
 		return nil, problems([]*Problem{p})
 	}

@@ -107,6 +107,9 @@ func parseBatch(file string, text []byte, simulated bool, until bourse.Duration)
 	if err != nil {
 		return nil, err
 	}
+	if err := t.must(KindBatch); err != nil {
+		return nil, err
+	}
 	b := &Batch{}
 	t.fill(b.keys(simulated, until))
 	return finish(t, b)

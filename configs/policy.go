@@ -10,8 +10,9 @@ import (
 
 var policies = []string{"fcfs", "easy", "easy-fair", "conservative", "reserve=K", "first-fit"}
 
-// policy reads how a queue is served.
-func (t *table) policy(key, def string) backfill.Policy {
+// policy reads how a queue is served. all are the words that the key takes, other ways to
+// serve than a queue's among them, for messages.
+func (t *table) policy(key, def string, all []string) backfill.Policy {
 	s := t.text(key, def)
 	p, err := backfill.ParsePolicy(s)
 	switch {
@@ -20,7 +21,7 @@ func (t *table) policy(key, def string) backfill.Policy {
 	case strings.HasPrefix(s, "reserve="):
 		t.wrong(key, "%v", err)
 	default:
-		t.oneOf(key, def, policies)
+		t.oneOf(key, def, all)
 	}
 	return backfill.EASY
 }

@@ -156,6 +156,9 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.must(KindSiteProcess, KindSite); err != nil {
+		return nil, err
+	}
 	t.in = inProcess
 	out := &SiteProcess{}
 	t.fill(out.keys())
@@ -201,6 +204,9 @@ func ReadBrokerProcess(file string) (*BrokerProcess, error) {
 func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
 	t, err := open(file, text)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.must(KindBrokerProcess, KindBroker); err != nil {
 		return nil, err
 	}
 	t.in = inProcess

@@ -210,7 +210,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"no such zone", `trace = "some.swf.gz"`, "trace = \"some.sacct\"\nzone = \"Berlin\" #!", "site.workload.zone", `"Berlin" is an unknown time zone; must be a name such as Europe/Berlin or UTC`},
 		{"zone of the machine", `trace = "some.swf.gz"`, "trace = \"some.parquet\"\nzone = \"Local\" #!", "site.workload.zone", `"Local" is an unknown time zone`},
 		{"zone without a name", `trace = "some.swf.gz"`, "trace = \"some.sacct.gz\"\nzone = \"\" #!", "site.workload.zone", `"" is an unknown time zone`},
-		{"zone of a trace that has none", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nzone = \"UTC\" #!", "site.workload.zone", "only with a trace of sacct or Parquet"},
+		{"zone of a trace that has none", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nzone = \"UTC\" #!", "site.workload.zone", "only with a trace of sacct, CSV or Parquet"},
 		{"trace and model", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nmodel = \"lublin\" #!", "site.workload.model", "cannot be combined with a trace"},
 		{"unknown model", `model = "lublin"`, `model = "feitelson"`, "site.workload.model", "must be one of lublin, uniform"},
 		{"uniform without size", "[site.workload]\nmodel = \"lublin\"\nload = 0.7", "[site.workload]\nmodel = \"uniform\"", "site.workload.jobs", "load = 0.7 or jobs = 1000"},

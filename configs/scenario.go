@@ -140,6 +140,9 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.must(KindScenario, KindBroker); err != nil {
+		return nil, err
+	}
 	t.in = inScenario
 	s := &Scenario{}
 	t.fill(s.keys())
@@ -219,7 +222,7 @@ func (s *Site) policy(t *table, key string) {
 	switch {
 	case s.Shared != nil:
 	case s.SLA == nil:
-		s.Policy = t.policy(key, "easy")
+		s.Policy = t.policy(key, "easy", allPolicies())
 	default:
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)

@@ -65,6 +65,9 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.must(KindSite); err != nil {
+		return nil, err
+	}
 	s := &Snapshot{}
 	t.fill(s.keys())
 	return finish(t, s)
@@ -77,7 +80,7 @@ func (s *Snapshot) keys() keys {
 	return slices.Concat(keys{
 		title("name", &s.Name, "site", "name of the site"),
 		amount("now", &s.Now, 0, "time of the snapshot"),
-		custom("policy", about{kind: "word", def: `"easy"`, words: policies}, func(t *table, key string) { s.Policy = t.policy(key, "easy") }, "how the queue is served"),
+		custom("policy", about{kind: "word", def: `"easy"`, words: policies}, func(t *table, key string) { s.Policy = t.policy(key, "easy", policies) }, "how the queue is served"),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys{
 		queues(&s.Queues),
 		section("limits", s.Limits.keys, "the operator's limits on reservations"),

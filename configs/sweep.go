@@ -82,6 +82,9 @@ func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error)
 	if err != nil {
 		return nil, "", err
 	}
+	if err := t.must(KindSweep); err != nil {
+		return nil, "", err
+	}
 	s = &Sweep{file: file, text: text}
 	t.fill(s.keys(&scenario))
 	s, err = finish(t, s)

@@ -25,7 +25,7 @@ type Workload struct {
 	Processors int                    // size of the machine that it was made for; default: the nodes of the largest group
 	Skip       int                    // trace: records to skip at the start of the file; default 0
 	Partition  int                    // trace: only the records of this partition; default 0: all
-	Zone       *time.Location         // trace of sacct or Parquet: zone of times that name none; default nil: UTC
+	Zone       *time.Location         // trace of sacct, CSV or Parquet: zone of times that name none; default nil: UTC
 	NeverRan   string                 // trace: "drop" (default) records that never ran, or give them a run time of "zero"
 	Copy       Thousandths            // trace: share of the jobs that are doubled, 0..1; default 0
 	Load       Thousandths            // model: offered node-seconds over capacity, .001..10; default 0: given by the model, or by Jobs
@@ -44,7 +44,7 @@ type Workload struct {
 // Conditions for the keys of a workload.
 var (
 	withTrace   = &condition{text: "with a trace", holds: ofTrace}
-	withTable   = &condition{text: "with a trace of sacct or Parquet", holds: ofTable}
+	withTable   = &condition{text: "with a trace of sacct, CSV or Parquet", holds: ofTable}
 	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
 	copyHasLoad = &condition{text: "with a model; the load of a trace is raised by copy", holds: withModel.holds}
 	withUniform = &condition{text: "with the uniform model", holds: func(t *table) bool { return t.keys["model"] == "uniform" }}
@@ -74,7 +74,7 @@ func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
 		whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").only(inProcess, elsewhere),
 		days("days", &w.Days, duration, "span of submissions").byDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
 		whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").byDefault("the nodes of the largest group"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct) or in Parquet; or a `model`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
@@ -120,7 +120,7 @@ type VOWorkload struct {
 	Jobs           int                       // number of jobs; trace: at most, default 0: all in Days
 	Skip           int                       // trace: records to skip at the start of the file; default 0
 	Partition      int                       // trace: only the records of this partition; default 0: all
-	Zone           *time.Location            // trace of sacct or Parquet: zone of times that name none; default nil: UTC
+	Zone           *time.Location            // trace of sacct, CSV or Parquet: zone of times that name none; default nil: UTC
 	Nodes          Range[int]                // uniform: default 1..16
 	Length         Range[bourse.Duration]    // uniform: default 10m..4h, log-uniform
 	MinPerformance Range[bourse.Performance] // drawn uniformly; default .5..1
@@ -152,7 +152,7 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 	models := []string{"uniform"}
 	return keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct) or in Parquet, whose jobs get prices and deadlines; or a `model`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
 		between("min_performance", &w.MinPerformance, Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit}, "least performance of a job's nodes, drawn uniformly"),
 		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),

@@ -1,4 +1,5 @@
-// Package files writes files whole or not at all.
+// Package files writes files whole or not at all, and reads text however it is packed or
+// encoded.
 package files
 
 import (

@@ -184,6 +184,7 @@ func because(code bourse.Code) string {
 
 var reasonWords = map[bourse.Code]string{
 	bourse.TooLarge:    "more nodes were asked for than there are",
+	bourse.TooLong:     "more time was asked for than the horizon has",
 	bourse.NoNode:      "no node met the requirements",
 	bourse.NoWindow:    "no window was free in time",
 	bourse.OverBudget:  "every free window was beyond the budget",

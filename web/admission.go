@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // share is how much of a common bound one caller may use: an operator half, a user
@@ -49,6 +51,12 @@ func (a *admission) before(next http.Handler) http.Handler {
 			r.Body = paced(r.Body, http.NewResponseController(w), a.opt.Limits.Wait)
 		}
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+			if _, err := a.opt.Identify(r); certificate.CauseOf(err) == certificate.Revoked {
+				a.count.denied.Inc()
+				w.Header().Set("Connection", "close")
+				refuse(w, err)
+				return
+			}
 			next.ServeHTTP(w, r)
 			return
 		}

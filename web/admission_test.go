@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/broker"
 
 	"github.com/danielgtaylor/huma/v2/sse"
@@ -125,6 +126,30 @@ func TestServer_ARevokedCallerIsRefusedOnAConnectionThatIsOpen(t *testing.T) {
 	for _, path := range []string{"/healthz", "/readyz"} {
 		if code, _ := ask(path); code != 200 {
 			t.Errorf("%s: %d", path, code)
+		}
+	}
+}
+
+// A member whose certificate is revoked gets no further than to be told so, not even to the
+// health of the process.
+func TestServer_WhoIsRevokedReadsThatEverywhere(t *testing.T) {
+	t.Parallel()
+	s := brokerAPI(t, world(t), func(o *Options) {
+		o.Identify = func(*http.Request) (Caller, error) {
+			return Caller{}, &certificate.Refusal{Cause: certificate.Revoked, Whose: "bourse://vo1/user/ana", What: "serial 5a1d is revoked", Remedy: "issue another"}
+		}
+	})
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	for _, path := range []string{"/v1/jobs", "/metrics", "/healthz", "/readyz", "/none"} {
+		a, err := server.Client().Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(a.Body)
+		a.Body.Close()
+		if a.StatusCode != 403 || !a.Close || !strings.Contains(string(text), "serial 5a1d is revoked") {
+			t.Errorf("%s: %d, closed %t, %s", path, a.StatusCode, a.Close, text)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -36,8 +35,9 @@ type Feed struct {
 	err    error
 }
 
-// ErrNotInOrder says that a trace is not in order of submission, or has comments after its
-// first record, so that it must be read completely before it can be used.
+// ErrNotInOrder says that a trace is not in order of submission, has comments after its
+// first record, has lines of partial executions or is not in SWF, so that it must be read
+// completely before it can be used.
 var ErrNotInOrder = errors.New("the trace is not in order")
 
 const feedAhead = 4 // batches of a chunk's records each
@@ -49,32 +49,34 @@ func CanFeed(path string, opt Options) bool {
 
 // OpenFeed begins to read a trace that CanFeed allows. It must be closed.
 func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
-	if opt.Skip < 0 {
-		return nil, fmt.Errorf("%s: %d records cannot be skipped; must be 0 or more", path, opt.Skip)
-	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	f := &Feed{
 		batches: make(chan []bourse.LocalJob, feedAhead), quit: make(chan struct{}), file: file, jobs: jobs, until: bourse.Never,
-		parser: newParser(path, opt),
 	}
-	f.parser.t.Records = make([]Record, 0, 4096)
 	if info, err := file.Stat(); err == nil {
 		if f.size = info.Size(); info.IsDir() {
 			file.Close()
 			return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
 		}
 	}
-	in := io.Reader(tracked{file, &f.read})
-	if zipped(path) {
-		if in, err = gzip.NewReader(in); err != nil {
-			file.Close()
-			return nil, fmt.Errorf("%s: ends in .gz and is not gzip: %w", path, err)
-		}
+	if isParquet(file) {
+		file.Close()
+		return nil, ErrNotInOrder
 	}
-	f.ahead = readAhead(in)
+	b, err := begin(tracked{file, &f.read}, path, opt)
+	if err == nil && b.opt.Format != FormatSWF {
+		err = ErrNotInOrder
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	f.parser = newParser(path, b.opt)
+	f.parser.t.Records = make([]Record, 0, 4096)
+	f.ahead = readAhead(b.in)
 	go f.run()
 	f.batch = <-f.batches // now the header is known
 	return f, nil
@@ -148,7 +150,7 @@ func (f *Feed) run() {
 func (f *Feed) hand() error {
 	t := f.parser.t
 	switch {
-	case t.Backwards > 0 || f.parser.taken > 0 && len(t.Header.Lines) > len(f.Header.Lines):
+	case t.Backwards > 0 || f.parser.partial != nil || f.parser.taken > 0 && len(t.Header.Lines) > len(f.Header.Lines):
 		return ErrNotInOrder
 	case len(t.Records) == 0:
 		return nil

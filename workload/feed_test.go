@@ -122,7 +122,7 @@ func TestFeed_RefusesWhatTheWholeTraceDoes(t *testing.T) {
 		}
 	}
 	plain := filepath.Join(t.TempDir(), "not.gz")
-	if err := os.WriteFile(plain, []byte("plain"), 0o600); err != nil {
+	if err := os.WriteFile(plain, []byte("\x1f\x8b\x08"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{t.TempDir(), plain, filepath.Join(t.TempDir(), "absent.swf")} {

@@ -13,6 +13,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// parquetMagic begins and ends a Parquet file.
+const parquetMagic = "PAR1"
+
 // rowsAtOnce is how many rows of a Parquet file are read together.
 const rowsAtOnce = 256
 
@@ -72,11 +75,13 @@ func readParquet(f *os.File, name string, opt Options) (t *Trace, err error) {
 	}
 }
 
-// column is a leaf of a Parquet file: its place in the table, -1 for none, and the unit
-// of its times, 0 if it has none.
+// column is a leaf of a Parquet file: its place in the table, -1 for none, and what its
+// values are.
 type column struct {
-	place int
-	unit  time.Duration
+	place    int
+	unit     time.Duration // of its times, 0 if it has none
+	wall     bool          // its times are of a clock on the wall, in no stated zone
+	unsigned bool
 }
 
 // columns takes the names of a file's columns, and returns its leaves in their order.
@@ -91,7 +96,7 @@ func (t *table) columns(root *parquet.Column) ([]column, error) {
 				walk(child, c == root)
 			}
 		case top && !c.Repeated():
-			leaves = append(leaves, column{len(names), unitOf(c)})
+			leaves = append(leaves, columnOf(c, len(names)))
 			names = append(names, c.Name())
 		default:
 			leaves = append(leaves, column{place: -1})
@@ -101,26 +106,42 @@ func (t *table) columns(root *parquet.Column) ([]column, error) {
 	return leaves, t.head(names)
 }
 
-// unitOf is the unit of a column's times, 0 if it has none.
-func unitOf(c *parquet.Column) time.Duration {
+// columnOf says what a column's values are.
+func columnOf(c *parquet.Column, place int) column {
+	is := column{place: place}
 	logical := c.Type().LogicalType()
 	if logical == nil {
-		return 0
+		return is
 	}
-	if stamp, ok := logical.Value.(*format.TimestampType); ok && stamp.Unit.Value != nil {
-		return stamp.Unit.Value.Duration()
+	switch l := logical.Value.(type) {
+	case *format.TimestampType:
+		if l.Unit.Value != nil {
+			is.unit, is.wall = l.Unit.Value.Duration(), !l.IsAdjustedToUTC
+		}
+	case *format.IntType:
+		is.unsigned = !l.IsSigned
 	}
-	return 0
+	return is
 }
 
 // text returns a value as a text table would have it.
 func (c column) text(v parquet.Value) string {
 	switch v.Kind() {
 	case parquet.Int32:
+		if c.unsigned {
+			return strconv.FormatUint(uint64(v.Uint32()), 10)
+		}
 		return strconv.FormatInt(int64(v.Int32()), 10)
 	case parquet.Int64:
 		if c.unit > 0 {
-			return Millis(v.Int64() / max(int64(time.Millisecond/c.unit), 1)).String()
+			ms := v.Int64() / max(int64(time.Millisecond/c.unit), 1)
+			if c.wall {
+				return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999")
+			}
+			return Millis(ms).String()
+		}
+		if c.unsigned {
+			return strconv.FormatUint(v.Uint64(), 10)
 		}
 		return strconv.FormatInt(v.Int64(), 10)
 	case parquet.Float, parquet.Double:
@@ -132,6 +153,11 @@ func (c column) text(v parquet.Value) string {
 			return ""
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64)
+	case parquet.Int96: // an old form of times: nanoseconds of a day, and the day of Julius
+		const begin1970 = 2_440_588
+		day := v.Int96()
+		ns := int64(day[1])<<32 | int64(day[0])
+		return Millis((int64(day[2])-begin1970)*86_400_000 + ns/1_000_000).String()
 	case parquet.ByteArray, parquet.FixedLenByteArray:
 		return string(v.ByteArray())
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 )
 
@@ -22,8 +21,13 @@ type parser struct {
 	long   bool   // the begun line is too long: its bytes are dropped
 	header int    // bytes of comments
 	taken  int    // records that have been handed on already
-	last   int64  // submit of the record before, ms
-	lastAt int    // and its line, 0 if there is none
+	width  int    // fields of the first record of a log in SWF
+	parts  int    // lines of partial executions
+	unset  int    // times that are no times: see noTime
+
+	partial map[int64]bool // the jobs that have such lines; nil: none has
+	last    int64          // submit of the record before, ms
+	lastAt  int            // and its line, 0 if there is none
 }
 
 // newParser makes the parser of a file's format.
@@ -32,8 +36,8 @@ func newParser(name string, opt Options) *parser {
 	switch cmp.Or(opt.Format, FormatOf(name)) {
 	case FormatGWF:
 		p.grid = &grid{}
-	case FormatSacct, FormatParquet:
-		p.table = &table{zone: cmp.Or(opt.Zone, time.UTC)}
+	case FormatSacct, FormatCSV, FormatParquet:
+		p.table = &table{zone: cmp.Or(opt.Zone, time.UTC), mapped: opt.Map}
 	}
 	return p
 }
@@ -64,8 +68,8 @@ func (p *parser) feed(chunk []byte) error {
 // take parses one whole line.
 func (p *parser) take(line []byte) error {
 	p.line++
-	if p.line == 1 && bytes.HasPrefix(line, []byte{0x1f, 0x8b}) {
-		return fmt.Errorf("%s: is gzip; its name must end in .gz", p.t.Name)
+	if len(line) > 2 && line[0] == 0xef && line[1] == 0xbb && line[2] == 0xbf {
+		line = line[3:] // files that were joined may each begin with a byte order mark
 	}
 	if p.long || len(line) > maxLine {
 		return p.bad(fmt.Sprintf("is longer than %d bytes", maxLine))
@@ -83,12 +87,19 @@ func (p *parser) take(line []byte) error {
 	case line[i] == '#' && p.grid != nil:
 		return p.comment(append([]byte{';'}, line[i+1:]...))
 	case p.table != nil && p.table.index == nil:
-		if err := p.table.head(strings.Split(strings.TrimRight(string(line), "\r"), "|")); err != nil {
+		if err := p.table.title(line); err != nil {
 			return fmt.Errorf("%s:%d: %w", p.t.Name, p.line, err)
 		}
 		return nil
 	case p.table != nil:
 		i = 0 // a first cell may be empty
+		again, err := p.table.again(line)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", p.t.Name, p.line, err)
+		}
+		if again {
+			return nil
+		}
 	}
 	return p.keep(line[i:])
 }
@@ -106,7 +117,11 @@ func (p *parser) keep(line []byte) error {
 	p.t.Records = append(p.t.Records, Record{})
 	r := &p.t.Records[len(p.t.Records)-1]
 	beyond, why := p.record(r, line)
+	if why == "" && p.partialExecution(r) {
+		why = passed
+	}
 	if why == "" {
+		p.unset += r.unset()
 		why = r.flaw()
 	}
 	if why != "" {
@@ -119,8 +134,11 @@ func (p *parser) keep(line []byte) error {
 	if p.grid != nil {
 		p.t.Beyond = append(p.t.Beyond, beyond)
 	}
-	if p.table != nil {
-		return nil // a table has no order of its own
+	if p.table != nil { // it has no order of its own
+		if p.table.twice(p.t.Records) {
+			p.t.Records = p.t.Records[:len(p.t.Records)-1]
+		}
+		return nil
 	}
 	return p.follow(r[SubmitTime].Millis())
 }
@@ -133,7 +151,44 @@ func (p *parser) record(r *Record, line []byte) (beyond, why string) {
 	case p.table != nil:
 		return "", p.table.parse(r, line)
 	}
-	return "", r.parse(line)
+	return "", p.plain(r, line)
+}
+
+// plain parses a line in SWF. Fields beyond the 18 are left out if the first record has them
+// too; in a log of 18 fields, a line with more is bad.
+func (p *parser) plain(r *Record, line []byte) string {
+	n, why := r.parse(line)
+	switch {
+	case why != "" || n == len(r) && p.width > 0:
+		return why
+	case n > len(r) && p.width == 0 && p.opt.Strict:
+		return fmt.Sprintf("has %d fields, must have %d; without strict reading those after the %dth would be left out", n, len(r), len(r))
+	case p.width == 0 && n <= len(r)+maxExtra:
+		p.width = n
+	case n > p.width && p.width > len(r):
+		return fmt.Sprintf("has %d fields, must have the %d of the first record", n, p.width)
+	case n > max(p.width, len(r)):
+		return fmt.Sprintf("has more than %d fields", len(r))
+	}
+	return ""
+}
+
+// maxExtra is how many fields a line in SWF may have beyond the 18.
+const maxExtra = 64
+
+// partialExecution reports whether a record is of a part of a job that was swapped out or
+// restarted from a checkpoint. By the definition of the format a line of status 0 or 1 sums
+// up such a job, so its parts would count it twice.
+func (p *parser) partialExecution(r *Record) bool {
+	if s := r[Status].Whole(); s < 2 || s > 4 || r[Status].scale() > 0 {
+		return false
+	}
+	if p.partial == nil {
+		p.partial = map[int64]bool{}
+	}
+	p.parts++
+	p.partial[r[JobNumber].Whole()] = true
+	return true
 }
 
 func (p *parser) comment(line []byte) error {
@@ -197,6 +252,10 @@ func (p *parser) finish() (*Trace, error) {
 			return nil, fmt.Errorf("%s:%s; no line is a record of %d columns", t.Name, t.Bad[0], gridColumns)
 		case t.BadCount > 0 && p.table != nil:
 			return nil, fmt.Errorf("%s:%s; no line is a record of what the first line names", t.Name, t.Bad[0])
+		case p.parts > 0:
+			return nil, fmt.Errorf("%s: has no record but %s of partial executions, whose jobs have no line of status 0 or 1", t.Name, counted(p.parts, "line"))
+		case p.table != nil && p.table.left() != "":
+			return nil, fmt.Errorf("%s: has no record left: %s", t.Name, p.table.left())
 		case t.BadCount > 0:
 			return nil, fmt.Errorf("%s:%s; no line is a record of 18 numbers", t.Name, t.Bad[0])
 		}
@@ -211,7 +270,27 @@ func (p *parser) finish() (*Trace, error) {
 	if t.Backwards > 0 {
 		t.order()
 	}
+	t.Notes = append(t.Notes, p.notes()...)
 	return t, nil
+}
+
+// notes say what was left out on purpose.
+func (p *parser) notes() (lines []string) {
+	say := func(n int, format string, args ...any) {
+		if n > 0 {
+			lines = append(lines, p.t.Name+": "+fmt.Sprintf(format, args...))
+		}
+	}
+	if n := p.width - int(fields); n > 0 {
+		say(n, "%s after the %dth left out: SWF has no place for them", counted(n, "column"), int(fields))
+	}
+	say(p.parts, "%s of partial executions left out", counted(p.parts, "line"))
+	for i := range p.t.Records {
+		delete(p.partial, p.t.Records[i][JobNumber].Whole())
+	}
+	say(len(p.partial), "%s with such lines and no line of status 0 or 1 left out with them", counted(len(p.partial), "job"))
+	say(p.unset, "%s of 4294967295 or 4294967294 seconds, which are Slurm's words for infinite and none, taken as unknown", counted(p.unset, "time"))
+	return lines
 }
 
 // broken says where reading broke off.
@@ -224,9 +303,9 @@ func (p *parser) broken(err error) error {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// parse reads the 18 fields of a line and returns what is wrong with it, or "". It has a
-// fast path for whole numbers, which nearly all are.
-func (r *Record) parse(line []byte) string {
+// parse reads the first 18 fields of a line and returns how many it has, and what is wrong
+// with it, or "". It has a fast path for whole numbers, which nearly all are.
+func (r *Record) parse(line []byte) (n int, why string) {
 	f, i := 0, 0
 	for {
 		for i < len(line) && blank(line[i]) {
@@ -236,7 +315,7 @@ func (r *Record) parse(line []byte) string {
 			break
 		}
 		if f == len(r) {
-			return "has more than 18 fields"
+			return f + len(bytes.Fields(line[i:])), ""
 		}
 		start := i
 		neg := line[i] == '-'
@@ -262,13 +341,13 @@ func (r *Record) parse(line []byte) string {
 		}
 		n, ok := parseNumber(line[start:i])
 		if !ok {
-			return fmt.Sprintf("field %d (%s) %.30q is not a number of at most %d digits", f+1, Field(f), line[start:i], maxDigits)
+			return f, fmt.Sprintf("field %d (%s) %.30q is not a number of at most %d digits", f+1, Field(f), line[start:i], maxDigits)
 		}
 		r[f] = n
 		f++
 	}
 	if f < len(r) {
-		return fmt.Sprintf("has %d fields, must have 18", f)
+		return f, fmt.Sprintf("has %d fields, must have 18", f)
 	}
-	return ""
+	return f, ""
 }

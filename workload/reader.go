@@ -1,9 +1,7 @@
 package workload
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -19,10 +17,13 @@ type Options struct {
 	// Skip leaves out that many records of the file, good or bad, before
 	// anything else.
 	Skip int
-	// Format is one of the formats; "": as the file's name says.
+	// Format is one of the formats; "": as the file's name says or, if that says nothing,
+	// as it begins.
 	Format string
 	// Zone is the zone of a table's times that state none; nil: UTC.
 	Zone *time.Location
+	// Map says what columns of a table are, beside the names that are known.
+	Map []Mapped
 }
 
 // The formats of traces.
@@ -30,19 +31,38 @@ const (
 	FormatSWF     = "swf"     // the Standard Workload Format
 	FormatGWF     = "gwf"     // the Grid Workload Format
 	FormatSacct   = "sacct"   // what sacct --parsable2 prints
+	FormatCSV     = "csv"     // any table with the names of its columns on top, of sacct or not
 	FormatParquet = "parquet" // the same as a table of Apache Parquet
 )
 
 // FormatOf returns the format that a file's name implies by its ending, ignoring that of
-// gzip; SWF by default.
+// a packer; SWF by default.
 func FormatOf(path string) string {
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	for _, format := range [...]string{FormatGWF, FormatSacct, FormatParquet} {
-		if strings.HasSuffix(name, "."+format) {
-			return format
+	format, _ := formatOf(path)
+	return format
+}
+
+// formatOf also reports whether the name has the ending of a format at all. A file without
+// one is known by what it holds.
+func formatOf(path string) (format string, said bool) {
+	name := strings.ToLower(path)
+	for _, ending := range packers {
+		name = strings.TrimSuffix(name, ending)
+	}
+	for _, f := range Formats() {
+		if strings.HasSuffix(name, "."+f) {
+			return f, true
 		}
 	}
-	return FormatSWF
+	return FormatSWF, false
+}
+
+// packers are the endings of packed files that are read.
+var packers = [...]string{".gz", ".bz2", ".zst"}
+
+// Formats lists the formats that are read.
+func Formats() []string {
+	return []string{FormatSWF, FormatGWF, FormatSacct, FormatCSV, FormatParquet}
 }
 
 // Stdin names the standard input in place of a file.
@@ -56,9 +76,9 @@ const (
 	chunkSize  = 128 << 10
 )
 
-// Open reads the trace in a file, in the format that opt or its name gives (FormatOf), and
-// inflates it if its name ends in ".gz". Stdin is inflated if it begins like gzip. Errors
-// name the file and, if there is one, the line.
+// Open reads the trace in a file, in the format that opt or its name gives, else the one
+// that it begins like (begin). It is unpacked, and decoded, by its first bytes. Errors name
+// the file and, if there is one, the line.
 func Open(path string, opt Options) (*Trace, error) {
 	if path == Stdin {
 		return openStdin(os.Stdin, opt)
@@ -71,19 +91,23 @@ func Open(path string, opt Options) (*Trace, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
 	}
-	if cmp.Or(opt.Format, FormatOf(path)) == FormatParquet {
+	if isParquet(f) || cmp.Or(opt.Format, FormatOf(path)) == FormatParquet {
 		return readParquet(f, path, opt)
 	}
-	if !zipped(path) {
-		return Read(f, path, opt)
-	}
-	z, err := gzip.NewReader(f)
+	b, err := begin(f, path, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%s: ends in .gz and is not gzip: %w", path, err)
+		return nil, err
 	}
-	ahead := readAhead(z)
+	ahead := readAhead(b.in)
 	defer ahead.stop()
-	return read(ahead.next, path, opt)
+	return read(ahead.next, path, b.opt)
+}
+
+// isParquet reports whether a file begins like Parquet, whatever its name.
+func isParquet(f io.ReaderAt) bool {
+	var magic [4]byte
+	_, err := f.ReadAt(magic[:], 0)
+	return err == nil && string(magic[:]) == parquetMagic
 }
 
 // openStdin reads a trace from a pipe.
@@ -92,35 +116,28 @@ func openStdin(in io.Reader, opt Options) (*Trace, error) {
 	if opt.Format == FormatParquet {
 		return nil, fmt.Errorf("%s: Parquet is read from its end on; give a file", name)
 	}
-	b := bufio.NewReader(in)
-	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {
-		return Read(b, name, opt)
-	}
-	z, err := gzip.NewReader(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return Read(z, name, opt)
+	return Read(in, name, opt)
 }
 
 // zipped reports whether a file's name says that it is gzip.
 func zipped(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
-// Read reads an uncompressed trace. name is used in messages and implies the format.
+// Read reads a trace, packed or not. name is used in messages and may imply the format.
 func Read(r io.Reader, name string, opt Options) (*Trace, error) {
+	b, err := begin(r, name, opt)
+	if err != nil {
+		return nil, err
+	}
 	buf := make([]byte, chunkSize)
 	return read(func() ([]byte, error) {
-		n, err := r.Read(buf)
+		n, err := b.in.Read(buf)
 		return buf[:n], err
-	}, name, opt)
+	}, name, b.opt)
 }
 
 // read parses the lines of chunks until one comes with an error. It is done with a chunk
 // before it asks for the next.
 func read(next func() ([]byte, error), name string, opt Options) (*Trace, error) {
-	if opt.Skip < 0 {
-		return nil, fmt.Errorf("%s: %d records cannot be skipped; must be 0 or more", name, opt.Skip)
-	}
 	p := newParser(name, opt)
 	for {
 		chunk, err := next()

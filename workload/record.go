@@ -84,6 +84,29 @@ const (
 	maxProcessors = 1 << 30
 )
 
+// Slurm writes these for a number of 32 bits that is infinite, or not set.
+const (
+	infinite32 = 1<<32 - 1
+	notSet32   = 1<<32 - 2
+)
+
+// noTime reports whether a number of seconds is one of them: 136 years.
+func noTime(n Number) bool {
+	v := n.Whole()
+	return (v == infinite32 || v == notSet32) && n.scale() == 0
+}
+
+// unset makes times unknown that are no times, and counts them.
+func (r *Record) unset() (n int) {
+	for _, f := range [...]Field{WaitTime, RunTime, AverageCPUTime, RequestedTime} {
+		if noTime(r[f]) {
+			r[f] = Unknown
+			n++
+		}
+	}
+	return n
+}
+
 // flaw says what makes a record unusable, "" if it is usable.
 func (r *Record) flaw() string {
 	if r[SubmitTime].mantissa() < 0 {

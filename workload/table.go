@@ -2,85 +2,110 @@ package workload
 
 import (
 	"bytes"
-	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // A table is a log with the names of its columns in the first line: the output of Slurm's
-// sacct with --parsable2 (or --parsable), with any choice and order of columns, or the same
-// as Parquet. A column may also have the SWF name of its field, as submit_time or "submit
-// time", with numbers as in SWF. Case does not matter.
+// sacct with --parsable2 (or --parsable), with any choice and order of columns, the same as
+// Parquet, or what another program writes with names that tableColumns has or the caller
+// maps. Columns are parted by bars, tabs, semicolons or commas.
 //
 // The clock of the trace begins at its earliest submission, which the header has as
 // UnixStartTime. A job that was not eligible when submitted (as it waited for another job,
 // or for a time) counts as submitted when it became eligible, since until then it did not
-// wait for nodes. Steps of jobs, and jobs that had not ended, are left out.
+// wait for nodes. Steps of jobs, and jobs that had not ended, are left out. Rows alike in
+// number, submit and start are one job, as dumps of neighbouring months overlap; of two the
+// longer run counts. A job that was requeued has a row for each of its runs.
 
 const (
 	maxColumns = 512
+	maxListed  = 30          // names in a message
 	dated      = 100_000_000 // seconds: a clock that begins later shows calendar time
 )
-
-// tableColumns are the columns of sacct that are read, and what each is read for.
-var tableColumns = [...]struct{ Name, Is string }{
-	{"JobIDRaw", "job number"},
-	{"JobID", "job number where JobIDRaw is not there; steps are known by it"},
-	{"Submit", "submit time"},
-	{"Eligible", "submit time where later than Submit"},
-	{"Start", "wait time, from submit on"},
-	{"End", "run time where Elapsed is not there"},
-	{"ElapsedRaw", "run time"},
-	{"Elapsed", "run time where ElapsedRaw is not there"},
-	{"TimelimitRaw", "requested time, in minutes"},
-	{"Timelimit", "requested time where TimelimitRaw is not there"},
-	{"AllocCPUS", "allocated processors"},
-	{"NCPUS", "allocated processors where AllocCPUS is not there"},
-	{"AllocTRES", "allocated processors by cpu=, where no column has them"},
-	{"AllocNodes", "allocated processors where none are known"},
-	{"NNodes", "allocated processors where none are known, nor AllocNodes"},
-	{"ReqCPUS", "requested processors"},
-	{"ReqTRES", "requested processors by cpu=, where ReqCPUS is not there"},
-	{"ReqNodes", "requested processors where none are known"},
-	{"State", "status; jobs that had not ended are left out"},
-	{"User", "user"},
-	{"UID", "user where User is not there"},
-	{"Group", "group"},
-	{"Account", "group where Group is not there"},
-	{"JobName", "executable"},
-	{"QOS", "queue"},
-	{"Partition", "partition"},
-}
 
 // passed says that a line is not a job's record, which is no flaw.
 const passed = "passed over"
 
 // table reads records by the names of their columns.
 type table struct {
-	words vocabulary
-	names []string       // the columns as the file has them
-	index map[string]int // their places by plain name
-	cells []string       // of the current record
-	zone  *time.Location // of times that state none
-
-	steps, unended int
-	unnumbered     bool // not every job has a unique number
-	numbers        map[int64]bool
+	words     vocabulary
+	mapped    []Mapped
+	delim     string          // between columns
+	names     []string        // the columns as the file has them
+	index     map[string]int  // their places by plain name
+	titleLine []byte          // the line of names
+	from      [roles][]source // what is read for each role, the first with a value
+	field     [fields]int     // places of the columns that are fields of SWF alone, -1 for none
+	cells     []string        // of the current record
+	zone      *time.Location  // of times that state none
+	key       jobKey          // of the current record
+	seen      map[jobKey]int  // the records by what tells jobs apart
+	open      map[jobKey]bool // jobs that had not ended when the dump was made
+	told      [maxColumns]int // values of a column that say that there is none
+	unread    [maxColumns]int // values of a column that cannot be read
+	states    map[string]int  // words of no known state
+	tally     tableTally      // of the rows
+	number    map[int64]bool  // job numbers taken
 }
 
-// plain returns a column's name in lower case, without blanks and underscores.
-func plain(name string) string {
-	return strings.Map(func(c rune) rune {
-		if c == ' ' || c == '_' {
-			return -1
+// source is a column that is read for a role.
+type source struct {
+	place int
+	unit  int64 // of a number, ms
+	is    string
+}
+
+// tableTally counts rows, and times, by what became of them.
+type tableTally struct {
+	steps      int
+	headers    int // lines of names after the first
+	repeats    int // rows of a job that another row has
+	unended    int // without a number; the others are in open
+	lengthless int // ended, and nothing says how long they ran
+	early      int // start before their submit
+	reversed   int // end before their start
+	undecided  int // times in an hour that the clock repeated, with nothing to tell which
+	skipped    int // times in an hour that the clock left out
+	unnumbered bool
+}
+
+// jobKey tells jobs apart: by number, cluster, submit and start.
+type jobKey struct {
+	number        int64
+	word, cluster string // where the number is none
+	submit, start int64
+}
+
+// delimiters are tried in this order.
+var delimiters = [...]string{"|", "\t", ";", ","}
+
+// title reads the line of names and finds out what parts them.
+func (t *table) title(line []byte) error {
+	line = bytes.TrimRight(line, "\r")
+	t.delim = delimiters[0]
+	for _, d := range delimiters {
+		if names := splitCells(line, d); len(names) > 1 && namesSubmit(names, t.mapped) {
+			t.delim = d
+			break
 		}
-		return c
-	}, strings.ToLower(name))
+	}
+	t.titleLine = bytes.Clone(line)
+	names := splitCells(line, t.delim)
+	if cells := cellsBy(line); !namesSubmit(names, t.mapped) && len(cells) > 1 {
+		names = cells
+	}
+	if words := strings.Fields(string(line)); !namesSubmit(names, t.mapped) && len(words) > 2 && namesSubmit(words, nil) {
+		return errors.New("has columns parted by blanks, which cuts values short and leaves gaps; print them with sacct --parsable2 (-P)")
+	}
+	return t.head(names)
 }
 
-// head reads the names of the columns.
+// head takes the names of the columns.
 func (t *table) head(names []string) error {
 	if n := len(names); n > 0 && names[n-1] == "" {
 		names = names[:n-1] // --parsable ends its lines with a bar
@@ -88,7 +113,8 @@ func (t *table) head(names []string) error {
 	if len(names) > maxColumns {
 		return fmt.Errorf("has %d columns, must have %d at most", len(names), maxColumns)
 	}
-	t.names, t.index, t.numbers = names, map[string]int{}, map[int64]bool{}
+	t.names, t.index = names, map[string]int{}
+	t.seen, t.open, t.states, t.number = map[jobKey]int{}, map[jobKey]bool{}, map[string]int{}, map[int64]bool{}
 	for i, name := range names {
 		key := plain(name)
 		if _, twice := t.index[key]; twice {
@@ -96,35 +122,139 @@ func (t *table) head(names []string) error {
 		}
 		t.index[key] = i
 	}
-	if !t.has("Submit") && !t.has(SubmitTime.String()) && !t.has("Eligible") {
-		return fmt.Errorf("names no column Submit in its first line, %.60q; sacct --parsable2 prints the names unless --noheader is given", strings.Join(names, "|"))
+	if err := t.take(); err != nil {
+		return err
+	}
+	if len(t.from[roleSubmit])+len(t.from[roleEligible]) == 0 {
+		if len(names) < 3 || slices.ContainsFunc(names, isNumber) {
+			return fmt.Errorf("names no column Submit in its first line, %.60q; sacct --parsable2 prints the names unless --noheader is given", strings.Join(names, "|"))
+		}
+		return nameless(names)
 	}
 	return nil
 }
 
-func (t *table) has(name string) bool {
-	_, ok := t.index[plain(name)]
-	return ok
+// nameless says that a table has no known name for the submit time.
+func nameless(names []string) error {
+	return fmt.Errorf("its first line names no column Submit, or another for the submit time, among %s. Say what its columns are: bourse convert LOG OUT.swf --map %s",
+		listed(names), MapForm)
 }
 
-// cell returns the first value that is not empty among the given columns of the record.
-func (t *table) cell(names ...string) string {
-	for _, name := range names {
-		if i, ok := t.index[plain(name)]; ok {
-			switch c := t.cells[i]; c {
-			case "", "None", "Unknown", "N/A", nothing:
-			default:
-				return c
+// take finds the columns that are read: those that are mapped, and those with a known name.
+func (t *table) take() error {
+	for f := range t.field {
+		t.field[f] = -1
+	}
+	taken := map[int]bool{}
+	for _, m := range t.mapped {
+		i, ok := t.index[plain(m.Column)]
+		if !ok {
+			return fmt.Errorf("has no column %.40q, which is to be the %s; it has %s", m.Column, m.word, listed(t.names))
+		}
+		unit := m.unit
+		if unit == 0 {
+			unit = 1000
+		}
+		t.from[m.role] = []source{{i, unit, m.word + ", as mapped"}}
+		taken[i] = true
+	}
+	fixed := t.from
+	for _, c := range tableColumns {
+		for name := range strings.FieldsSeq(c.names) {
+			i, ok := t.index[plain(name)]
+			if !ok || taken[i] || len(fixed[c.role]) > 0 {
+				continue
+			}
+			taken[i] = true
+			t.from[c.role] = append(t.from[c.role], source{i, c.unit, c.is})
+			for f := range t.field {
+				if c.role == roleField && plain(name) == plain(Field(f).String()) {
+					t.field[f] = i
+				}
 			}
 		}
 	}
-	return ""
+	return nil
+}
+
+// again reports whether a line repeats the names, as in dumps that were joined. Other names
+// are an error: what follows would be misread.
+func (t *table) again(line []byte) (bool, error) {
+	line = bytes.TrimRight(line, "\r")
+	if bytes.Equal(line, t.titleLine) {
+		t.tally.headers++
+		return true, nil
+	}
+	if bytes.ContainsAny(line, "0123456789") {
+		return false, nil
+	}
+	names, known := cellsBy(line), 0
+	if same := splitCells(line, t.delim); len(same) >= len(t.names) && slices.EqualFunc(same[:len(t.names)], t.names, func(a, b string) bool { return plain(a) == plain(b) }) {
+		t.tally.headers++
+		return true, nil
+	}
+	for _, n := range names {
+		if _, ok := knownColumns[plain(n)]; ok {
+			known++
+		}
+	}
+	if known < 2 || 2*known < len(names) {
+		return false, nil
+	}
+	return false, fmt.Errorf("names other columns than the first line; read each of the dumps that were joined on its own")
+}
+
+// absent reports whether a value says that there is none.
+func absent(c string) bool {
+	switch c {
+	case "", "None", "Unknown", "N/A", nothing:
+		return true
+	}
+	if len(c) > 20 || c[0] >= '0' && c[0] <= '9' {
+		return false
+	}
+	switch strings.ToUpper(c) {
+	case "NONE", "UNKNOWN", "N/A", "NA", "NULL", "(NULL)", "NAN", "NAT", "NIL", "NOT_SET", "NONE ASSIGNED", "-", "--":
+		return true
+	}
+	return false
+}
+
+// sentinel reports whether a value is one that Slurm writes where a number is not set, or
+// where it makes no sense.
+func sentinel(c string) bool {
+	switch strings.TrimSuffix(c, ".0") {
+	case "4294967295", "4294967294", "18446744073709551615", "18446744073709551614", "18446744073709551616", "INVALID":
+		return true
+	}
+	return false
+}
+
+// cell returns the first value of a role in the current record, and its column; "" if there
+// is none.
+func (t *table) cell(r role) (string, source) {
+	for _, s := range t.from[r] {
+		switch c := t.cells[s.place]; {
+		case absent(c):
+		case sentinel(c):
+			t.told[s.place]++
+		default:
+			return c, s
+		}
+	}
+	return "", source{}
+}
+
+// word is cell for roles whose column does not matter.
+func (t *table) word(r role) string {
+	c, _ := t.cell(r)
+	return c
 }
 
 // parse reads a line, or the current cells if line is nil, into a record.
 func (t *table) parse(r *Record, line []byte) (why string) {
 	if line != nil {
-		t.cells = strings.Split(string(bytes.TrimRight(line, "\r")), "|")
+		t.cells = splitCells(bytes.TrimRight(line, "\r"), t.delim)
 		if n := len(t.cells); n == len(t.names)+1 && t.cells[n-1] == "" {
 			t.cells = t.cells[:n-1]
 		}
@@ -132,26 +262,64 @@ func (t *table) parse(r *Record, line []byte) (why string) {
 	if len(t.cells) != len(t.names) {
 		return fmt.Sprintf("has %d columns, must have the %d that the first line names", len(t.cells), len(t.names))
 	}
-	id := t.cell("JobID", "JobIDRaw")
-	if strings.Contains(id, ".") {
-		t.steps++
+	if strings.Contains(t.word(roleID), ".") || strings.Contains(t.word(roleNumber), ".") {
+		t.tally.steps++
 		return passed
 	}
 	for f := range r {
 		r[f] = Unknown
 	}
+	t.identify()
 	for _, read := range [...]func(*Record) string{t.fields, t.status, t.sizes, t.times, t.named} {
 		if why := read(r); why != "" {
 			return why
 		}
 	}
-	if number, err := strconv.ParseInt(cmp.Or(t.cell("JobIDRaw"), id), 10, 64); err == nil && number >= 0 && number < maxMantissa && !t.numbers[number] {
-		t.numbers[number] = true
-		r[JobNumber] = Int(number)
-	} else if r[JobNumber] == Unknown {
-		t.unnumbered = true
-	}
 	return ""
+}
+
+// identify notes what tells the job apart from others; its times are added when known.
+func (t *table) identify() {
+	id := t.word(roleNumber)
+	if id == "" {
+		id = t.word(roleID)
+	}
+	t.key = jobKey{number: -1, submit: -1, start: -1, cluster: t.word(roleCluster)}
+	n, ok := parseNumber([]byte(id))
+	if ok && n.mantissa() >= 0 && Int(n.Whole()).Millis() == n.Millis() {
+		t.key.number = n.Whole()
+	} else {
+		t.key.word = id
+	}
+}
+
+// known reports whether the current row names its job.
+func (t *table) known() bool { return t.key.number >= 0 || t.key.word != "" }
+
+// twice gives the last record its number, and reports whether it is of a job that another
+// record has, which then takes the longer of both runs.
+func (t *table) twice(records []Record) bool {
+	r := &records[len(records)-1]
+	if t.known() {
+		if i, ok := t.seen[t.key]; ok {
+			t.tally.repeats++
+			if other := &records[i]; r[RunTime].Millis() > other[RunTime].Millis() {
+				r[JobNumber] = other[JobNumber]
+				*other = *r
+			}
+			return true
+		}
+		k := t.key
+		k.word, k.cluster = strings.Clone(k.word), strings.Clone(k.cluster)
+		t.seen[k] = len(records) - 1
+	}
+	if n := t.key.number; n >= 0 && n < maxMantissa && !t.number[n] {
+		t.number[n] = true
+		r[JobNumber] = Int(n)
+	} else {
+		t.tally.unnumbered = true
+	}
+	return false
 }
 
 // finish sets the clock and the job numbers, and notes what was read.
@@ -168,45 +336,111 @@ func (t *table) finish(trace *Trace) {
 		if base >= dated {
 			r[SubmitTime] = Millis(r[SubmitTime].Millis() - base*1000)
 		}
-		if t.unnumbered {
+		if t.tally.unnumbered {
 			r[JobNumber] = Int(int64(i) + 1)
 		}
 	}
-	trace.Notes = t.notes(trace.Name)
+	sizeless := 0
+	for i := range trace.Records {
+		if trace.Records[i].Processors() <= 0 {
+			sizeless++
+		}
+	}
+	trace.Table, trace.Notes = true, t.notes(trace.Name)
+	if sizeless > 0 {
+		trace.Notes = append(trace.Notes, fmt.Sprintf("%s: %s without a number of processors", trace.Name, counted(sizeless, "job")))
+	}
 }
 
-// notes say what each column was read for, and what was left out.
-func (t *table) notes(name string) (lines []string) {
-	known := map[string]bool{}
-	for _, c := range tableColumns {
-		if known[plain(c.Name)] = true; t.has(c.Name) {
-			lines = append(lines, fmt.Sprintf("%s: column %s: %s", name, c.Name, c.Is))
+// splitCells parts a line into cells. Cells parted by anything but bars may stand in
+// quotes, and lose the blanks around them.
+func splitCells(line []byte, delim string) []string {
+	text := string(line)
+	if delim == "|" || !strings.Contains(text, `"`) {
+		cells := strings.Split(text, delim)
+		if delim != "|" {
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+		}
+		return cells
+	}
+	var cells []string
+	for {
+		text = strings.TrimLeft(text, " ")
+		if !strings.HasPrefix(text, `"`) {
+			cell, rest, more := strings.Cut(text, delim)
+			cells = append(cells, strings.TrimSpace(cell))
+			if text = rest; !more {
+				return cells
+			}
+			continue
+		}
+		var cell strings.Builder
+		for text = text[1:]; ; {
+			part, rest, closed := strings.Cut(text, `"`)
+			cell.WriteString(part)
+			if text = rest; !closed || !strings.HasPrefix(text, `"`) {
+				break
+			}
+			cell.WriteByte('"')
+			text = text[1:]
+		}
+		after, rest, more := strings.Cut(text, delim)
+		cells = append(cells, cell.String()+strings.TrimSpace(after))
+		if text = rest; !more {
+			return cells
 		}
 	}
-	for f := range fields {
-		if known[plain(f.String())] = true; t.has(f.String()) && !columnIs(f.String()) {
-			lines = append(lines, fmt.Sprintf("%s: column %s: %v", name, t.names[t.index[plain(f.String())]], f))
+}
+
+// cellsBy parts a line by the delimiter that gives the most cells.
+func cellsBy(line []byte) (cells []string) {
+	for _, d := range delimiters {
+		if c := splitCells(bytes.TrimRight(line, "\r"), d); len(c) > len(cells) {
+			cells = c
 		}
 	}
-	var other []string
-	for _, c := range t.names {
-		if !known[plain(c)] {
-			other = append(other, c)
+	return cells
+}
+
+// namesSubmit reports whether a column says when jobs were submitted.
+func namesSubmit(names []string, mapped []Mapped) bool {
+	for _, name := range names {
+		if i, ok := knownColumns[plain(name)]; ok && (tableColumns[i].role == roleSubmit || tableColumns[i].role == roleEligible) {
+			return true
+		}
+		for _, m := range mapped {
+			if m.role == roleSubmit && plain(m.Column) == plain(name) {
+				return true
+			}
 		}
 	}
-	if len(other) > 0 {
-		lines = append(lines, fmt.Sprintf("%s: not read: %s", name, strings.Join(other, ", ")))
+	return false
+}
+
+// looksLikeTable reports whether a line has the names of a table's columns.
+func looksLikeTable(line []byte, mapped []Mapped) bool {
+	for _, d := range delimiters {
+		if names := splitCells(line, d); len(names) > 1 && namesSubmit(names, mapped) {
+			return true
+		}
 	}
-	if t.steps > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %s of jobs left out", name, counted(t.steps, "step")))
+	return false
+}
+
+// isNumber reports whether a cell is a number, and so no name.
+func isNumber(c string) bool {
+	_, ok := parseNumber([]byte(strings.TrimSpace(c)))
+	return ok
+}
+
+// listed lists names, the first maxListed of them.
+func listed(names []string) string {
+	if more := len(names) - maxListed; more > 0 {
+		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(" and %d more", more)
 	}
-	if t.unended > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %s left out that had not ended", name, counted(t.unended, "job")))
-	}
-	if t.unnumbered {
-		lines = append(lines, name+": not every job has a number of its own; they are numbered from 1 by submit")
-	}
-	return lines
+	return strings.Join(names, ", ")
 }
 
 // counted returns "1 job" or "2 jobs".
@@ -215,14 +449,4 @@ func counted(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-// columnIs reports whether sacct has a column of that name.
-func columnIs(name string) bool {
-	for _, c := range tableColumns {
-		if plain(c.Name) == plain(name) {
-			return true
-		}
-	}
-	return false
 }

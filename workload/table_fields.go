@@ -1,68 +1,149 @@
 package workload
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 )
 
-// fields reads the columns with the SWF name and number of a field.
+// fields reads the columns that are fields of SWF and nothing else.
 func (t *table) fields(r *Record) string {
-	for f := range r {
-		if f >= int(UserID) && f <= int(PartitionNumber) {
-			continue // these may be words
-		}
-		c := t.cell(Field(f).String())
-		if c == "" {
+	for f, i := range t.field {
+		if i < 0 || absent(t.cells[i]) {
 			continue
 		}
-		n, ok := parseNumber([]byte(c))
+		if sentinel(t.cells[i]) {
+			t.told[i]++
+			continue
+		}
+		n, ok := parseNumber([]byte(t.cells[i]))
 		if !ok {
-			return fmt.Sprintf("%v %.30q is not a number of at most %d digits", Field(f), c, maxDigits)
+			return fmt.Sprintf("%v %.30q is not a number of at most %d digits", Field(f), t.cells[i], maxDigits)
 		}
 		r[f] = n
 	}
 	return ""
 }
 
-// status passes over jobs that had not ended.
+// statusOf are the states of Slurm's jobs, short as squeue has them and long, those of
+// others, and what they are in SWF; unended if the job had not ended.
+var statusOf = func() map[string]int64 {
+	all := map[string]int64{}
+	for status, words := range map[int64]string{
+		1:        "COMPLETED CD COMPLETE COMPLETED_SUCCESSFULLY SUCCESS SUCCEEDED DONE FINISHED TRUE",
+		5:        "CANCELLED CA CANCELED PREEMPTED PR REVOKED RV COMPLETED_KILLED REJECTED ABORTED DELETED REMOVED",
+		0:        "FAILED F TIMEOUT TO NODE_FAIL NF OUT_OF_MEMORY OOM BOOT_FAIL BF DEADLINE DL LAUNCH_FAILED RECONFIG_FAIL COMPLETED_FAILED COMPLETED_WALLTIME_REACHED EXIT EXITED ERROR KILLED FALSE",
+		unended:  "PENDING PD RUNNING R SUSPENDED S CONFIGURING CF COMPLETING CG SIGNALING SI STAGE_OUT SO STOPPED ST QUEUED SUBMITTED WAITING HELD",
+		requeued: "REQUEUED RQ REQUEUE_FED RF REQUEUE_HOLD RH RESIZING RS SPECIAL_EXIT SE",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			all[w] = status
+		}
+	}
+	return all
+}()
+
+const (
+	unended  = -2
+	requeued = -3 // ended if it has an end: another row has the next run
+)
+
+// status reads how a job ended, and passes over jobs that had not ended.
 func (t *table) status(r *Record) string {
-	state, _, _ := strings.Cut(t.cell("State"), " ") // CANCELLED by 1000
-	switch state {
-	case "":
-	case "COMPLETED":
-		r[Status] = Int(1)
-	case "CANCELLED", "PREEMPTED", "REVOKED":
+	c := t.word(roleState)
+	if n, ok := parseNumber([]byte(c)); ok && t.swfStatus() {
+		r[Status] = n
+		return t.ended()
+	}
+	word, _, _ := strings.Cut(c, " ") // CANCELLED by 1000
+	status, ok := statusOf[strings.TrimRight(strings.ToUpper(word), "+")]
+	switch {
+	case c == "":
+		return t.ended()
+	case !ok:
+		if len(t.states) < maxListed || t.states[c] > 0 {
+			t.states[strings.Clone(c)]++
+		} else {
+			t.states["others"]++
+		}
+	case status == unended:
+		return t.unended()
+	case status == requeued && !t.hasEnd():
+		return t.unended()
+	case status == requeued:
 		r[Status] = Int(5)
-	case "PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING", "CONFIGURING", "COMPLETING":
-		t.unended++
-		return passed
-	default: // FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, ...
-		r[Status] = Int(0)
+	default:
+		r[Status] = Int(status)
 	}
 	return ""
+}
+
+// swfStatus reports whether the current record's status is a number as in SWF. Numbers in a
+// column of states are codes of another program.
+func (t *table) swfStatus() bool {
+	_, s := t.cell(roleState)
+	name := plain(t.names[s.place])
+	return name == "status" || name == "success"
+}
+
+// hasEnd reports whether the current record says when its job ended.
+func (t *table) hasEnd() bool {
+	c := t.word(roleEnd)
+	return c != "" && c != "0"
+}
+
+// ended passes over a job without a state that has begun and has no end, in a table with a
+// column for it.
+func (t *table) ended() string {
+	start := t.word(roleStart)
+	if len(t.from[roleEnd]) > 0 && !t.hasEnd() && start != "" && start != "0" {
+		return t.unended()
+	}
+	return ""
+}
+
+// unended notes a job that had not ended. Another dump may have its end.
+func (t *table) unended() string {
+	if !t.known() {
+		t.tally.unended++
+		return passed
+	}
+	key := t.key
+	key.word, key.cluster = strings.Clone(key.word), strings.Clone(key.cluster)
+	c, s := t.cell(roleSubmit)
+	if at, n := t.instant(c, s.unit); n > 0 {
+		key.submit = at[0]
+	}
+	t.open[key] = true
+	return passed
 }
 
 // sizes reads the numbers of processors. Where they are unknown it takes the nodes instead.
 func (t *table) sizes(r *Record) string {
 	for _, of := range [...]struct {
 		field             Field
-		cpus, tres, nodes []string
+		cpus, tres, nodes role
 	}{
-		{AllocatedProcessors, []string{"AllocCPUS", "NCPUS"}, []string{"AllocTRES"}, []string{"AllocNodes", "NNodes"}},
-		{RequestedProcessors, []string{"ReqCPUS"}, []string{"ReqTRES"}, []string{"ReqNodes"}},
+		{AllocatedProcessors, roleProcs, roleProcsTRES, roleProcsNodes},
+		{RequestedProcessors, roleReq, roleReqTRES, roleReqNodes},
 	} {
-		c := t.cell(of.cpus...)
+		c := t.word(of.cpus)
 		if c == "" {
-			c = cpus(t.cell(of.tres...))
+			c = cpus(t.word(of.tres))
 		}
-		if c = cmp.Or(c, t.cell(of.nodes...)); c == "" {
+		if c == "" {
+			if n, s := t.cell(of.nodes); n != "" {
+				if _, ok := count(n); !ok { // a list of their names, for one
+					t.unread[s.place]++
+					continue
+				}
+				c = n
+			}
+		}
+		if c == "" {
 			continue
 		}
-		n, ok := parseNumber([]byte(c))
-		if !ok || n.mantissa() < 0 {
+		n, ok := count(c)
+		if !ok {
 			return fmt.Sprintf("%v %.30q is not a whole number", of.field, c)
 		}
 		if n.Whole() > 0 { // 0: none were allocated, or it is not known
@@ -72,112 +153,43 @@ func (t *table) sizes(r *Record) string {
 	return ""
 }
 
+// count reads a number of nodes or processors as Slurm prints it: 2K is 2048, 4-8 at
+// least 4.
+func count(c string) (Number, bool) {
+	c, _, _ = strings.Cut(strings.TrimSpace(c), "-")
+	factor := int64(1)
+	if c != "" {
+		if i := strings.IndexByte("KMGkmg", c[len(c)-1]); i >= 0 {
+			factor = 1 << (10 * (i%3 + 1))
+			c = c[:len(c)-1]
+		}
+	}
+	n, ok := parseNumber([]byte(c))
+	switch {
+	case !ok || n.mantissa() < 0 || n.beyond(maxSeconds):
+		return Unknown, false
+	case factor == 1:
+		return n, true
+	case n.beyond(1 << 20):
+		return Unknown, false
+	}
+	return Int(n.Millis() * factor / 1000), true
+}
+
 // cpus returns the number of processors in "billing=4,cpu=4,node=1", "" if there is none.
 func cpus(tres string) string {
 	for part := range strings.SplitSeq(tres, ",") {
-		if n, ok := strings.CutPrefix(part, "cpu="); ok {
+		if n, ok := strings.CutPrefix(strings.TrimSpace(part), "cpu="); ok && !sentinel(n) {
 			return n
 		}
 	}
 	return ""
 }
 
-// times reads when a job was submitted, began and ended, and its time limit.
-func (t *table) times(r *Record) string {
-	var at [4]int64
-	for i, name := range [...]string{"Submit", "Eligible", "Start", "End"} {
-		c, ok := t.cell(name), true
-		if at[i] = -1; c != "" {
-			at[i], ok = t.instant(c)
-		}
-		if !ok {
-			return fmt.Sprintf("%s %.30q is no time; must be as 2026-01-31T12:00:00, or seconds since 1970", name, c)
-		}
-	}
-	submit, start, end := max(at[0], at[1]), at[2], at[3]
-	if submit >= 0 {
-		r[SubmitTime] = Millis(submit)
-	}
-	if submit >= 0 && start >= 0 {
-		r[WaitTime] = Millis(max(start-submit, 0))
-	}
-	if start >= 0 && end >= start {
-		r[RunTime] = Millis(end - start)
-	}
-	for _, of := range [...]struct {
-		field Field
-		name  string
-		unit  int64 // of a number, ms
-	}{{RunTime, "Elapsed", 1000}, {RunTime, "ElapsedRaw", 1000}, {RequestedTime, "Timelimit", 60_000}, {RequestedTime, "TimelimitRaw", 60_000}} {
-		c := t.cell(of.name)
-		if c == "" || c == "UNLIMITED" || c == "Partition_Limit" {
-			continue
-		}
-		d, ok := length(c, of.unit)
-		if !ok {
-			return fmt.Sprintf("%s %.30q is no length of time; must be as 1-12:00:00, or a number", of.name, c)
-		}
-		r[of.field] = Millis(d)
-	}
-	return ""
-}
-
-// layouts are the formats of times.
-var layouts = [...]string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339Nano, "2006-01-02 15:04:05Z07:00"}
-
-// instant parses a time, in ms since 1970.
-func (t *table) instant(c string) (int64, bool) {
-	if n, ok := parseNumber([]byte(c)); ok {
-		return n.Millis(), n.mantissa() >= 0
-	}
-	for _, layout := range layouts {
-		if at, err := time.ParseInLocation(layout, c, t.zone); err == nil {
-			return at.UnixMilli(), at.Unix() >= 0
-		}
-	}
-	return 0, false
-}
-
-// length parses a length of time, in ms: [[DAYS-]HOURS:]MINUTES:SECONDS, or a number of
-// units.
-func length(c string, unit int64) (int64, bool) {
-	if n, ok := parseNumber([]byte(c)); ok {
-		ms := n.Millis()
-		return ms * (unit / 1000), n.mantissa() >= 0 && ms < int64(maxSeconds)*1000
-	}
-	days, clock, ok := strings.Cut(c, "-")
-	if !ok {
-		days, clock = "0", c
-	}
-	total, err := strconv.ParseInt(days, 10, 32)
-	parts := strings.Split(clock, ":")
-	if err != nil || total < 0 || len(parts) < 2 || len(parts) > 3 {
-		return 0, false
-	}
-	if len(parts) == 2 {
-		parts = append([]string{"0"}, parts...)
-	}
-	last := len(parts) - 1
-	seconds, ok := parseNumber([]byte(parts[last]))
-	if !ok || seconds.mantissa() < 0 || seconds.Millis() >= 61_000 {
-		return 0, false
-	}
-	total *= 24
-	for _, part := range parts[:last] {
-		n, err := strconv.ParseUint(part, 10, 16)
-		if err != nil {
-			return 0, false
-		}
-		total += int64(n)
-		total *= 60
-	}
-	return total*1000 + seconds.Millis(), true
-}
-
 // named reads the columns that have words.
 func (t *table) named(r *Record) string {
-	for i, names := range [...][]string{{"User", "UID", "user id"}, {"Group", "Account", "group id"}, {"JobName", "executable"}, {"QOS", "queue"}, {"Partition"}} {
-		c := strings.Join(strings.Fields(t.cell(names...)), "_") // a word
+	for i, role := range [...]role{roleUser, roleGroup, roleName, roleQueue, rolePartition} {
+		c := strings.Join(strings.Fields(t.word(role)), "_") // a word
 		if c == "" {
 			continue
 		}

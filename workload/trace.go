@@ -17,10 +17,12 @@ type Trace struct {
 	Bad       []BadLine // the first MaxBad of those left out
 	BadCount  int       // how many lines were left out
 	Backwards int       // how many records were earlier than the one before them
-	Notes     []string  // of a table: what its columns were read for, and what was left out
+	Table     bool      // its columns have names, and its times may be by the calendar
+	Notes     []string  // what a table's columns were read for, and what was left out
 
-	part bool        // of a split log, whose zero is
-	zero bourse.Time // kept here
+	table bool        // its columns have names
+	part  bool        // of a split log, whose zero is
+	zero  bourse.Time // kept here
 }
 
 // Zero returns the earliest submit of the log, 0 if it has no record. A partition has the
@@ -49,8 +51,8 @@ type BadLine struct {
 func (b BadLine) String() string { return fmt.Sprintf("%d: %s", b.Line, b.Why) }
 
 // Remarks says in lines for people what was repaired: the first bad lines by number, how
-// many there were, and how many records were put in order. The notes of a table follow. A
-// log in SWF or GWF that strict reading accepts has none.
+// many there were, and how many records were put in order. What was left out on purpose, and
+// the columns of a table, stand before them.
 func (t *Trace) Remarks() []string {
 	lines := slices.Clone(t.Notes)
 	for _, bad := range t.Bad {
@@ -63,6 +65,36 @@ func (t *Trace) Remarks() []string {
 		lines = append(lines, fmt.Sprintf("%s: runs backwards at %d records; sorted by submit", t.Name, t.Backwards))
 	}
 	return lines
+}
+
+// Useless says why no record can become a job: none has a number of processors, or none a
+// run time. It is "" if one has both.
+func (t *Trace) Useless() string {
+	sizes, runs := 0, 0
+	for i := range t.Records {
+		size, run := t.Records[i].Processors() > 0, t.Records[i][RunTime].mantissa() >= 0
+		if size && run {
+			return ""
+		}
+		if size {
+			sizes++
+		}
+		if run {
+			runs++
+		}
+	}
+	n := counted(len(t.Records), "record")
+	switch {
+	case sizes == 0 && t.Table:
+		return fmt.Sprintf("no column says how many processors, so none of its %s can be used; say which does: --map nodes=COLUMN", n)
+	case runs == 0 && t.Table:
+		return fmt.Sprintf("no column says how long jobs ran, so none of its %s can be used; say which does: --map run=COLUMN, or start=COLUMN,end=COLUMN", n)
+	case sizes == 0:
+		return fmt.Sprintf("none of its %s has a number of processors, allocated (field 5) or requested (field 8)", n)
+	case runs == 0:
+		return fmt.Sprintf("none of its %s has a run time (field 4)", n)
+	}
+	return fmt.Sprintf("none of its %s has both a number of processors and a run time", n)
 }
 
 // order sorts the records by submit. Records with the same submit keep their order. Every

@@ -17,4 +17,6 @@ func ParseZone(name string) (*time.Location, error) {
 }
 
 // HasZone reports whether a trace of that format may have times that name no zone.
-func HasZone(format string) bool { return format == FormatSacct || format == FormatParquet }
+func HasZone(format string) bool {
+	return format == FormatSacct || format == FormatCSV || format == FormatParquet
+}

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"crypto/tls"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,5 +116,45 @@ func TestStore_AListThatCannotBeKeptIsInForce(t *testing.T) {
 	}
 	if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "could not be copied to "+files.Kept) }) {
 		t.Errorf("said was %q", said)
+	}
+}
+
+// An end that tells why lets a revoked member finish the handshake, and nobody else whom it
+// refuses.
+func TestTellRevoked_LetsNobodyElseIn(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t, "atlas")
+	ana, north := issue(t, a, User, "ana"), issue(t, a, Site, "north")
+	other := issue(t, newAuthority(t, "cms"), User, "ana")
+	broker := issue(t, a, Broker, "vo1").Files
+	broker.Kept = filepath.Join(t.TempDir(), "kept")
+	if _, err := a.Revoke(User, "ana"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(broker, Options{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func(file string) tls.ConnectionState {
+		chain, err := readCertificates(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tls.ConnectionState{PeerCertificates: chain}
+	}
+	plain, telling := s.Server(User), TellRevoked(s.Server(User))
+	if err := plain.VerifyConnection(state(ana.Files.Certificate)); CauseOf(err) != Revoked {
+		t.Fatal(err)
+	}
+	if err := telling.VerifyConnection(state(ana.Files.Certificate)); err != nil {
+		t.Error(err)
+	}
+	for cause, file := range map[Cause]string{Foreign: other.Files.Certificate, OtherRole: north.Files.Certificate} {
+		if err := telling.VerifyConnection(state(file)); CauseOf(err) != cause {
+			t.Errorf("%v, want %s", err, cause)
+		}
+	}
+	if _, err := s.Caller(state(ana.Files.Certificate).PeerCertificates, User); err == nil || !strings.Contains(err.Error(), "is revoked") {
+		t.Error(err)
 	}
 }

@@ -87,6 +87,20 @@ func (s *Store) ServerOfAnybody(roles ...Role) *tls.Config {
 	return c
 }
 
+// TellRevoked changes the configuration of an end that answers each request by Caller again,
+// and there in words: a member whose certificate is revoked, and otherwise in order, gets so
+// far. TLS alone would tell it no more than "bad certificate".
+func TellRevoked(c *tls.Config) *tls.Config {
+	verify := c.VerifyConnection
+	c.VerifyConnection = func(state tls.ConnectionState) error {
+		if err := verify(state); CauseOf(err) != Revoked {
+			return err
+		}
+		return nil
+	}
+	return c
+}
+
 // Trusting is the configuration of an end that calls a member and shows no certificate of
 // its own. It needs only the file of the VO's authorities.
 func Trusting(authority string, w Want) (*tls.Config, error) {

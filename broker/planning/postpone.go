@@ -38,6 +38,12 @@ func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
 	case bourse.NoWindow:
 		r := &j.Request
 		end := d.soonest(r)
+		if long, is := d.tooLong(r); is && (end <= r.Deadline || j.Pending) {
+			p.Reason = reason(bourse.TooLong, "takes %v, the horizon allows %v: no window can be that long; it needs a longer horizon or faster nodes",
+				bourse.Phrase(long.Words()), bourse.Phrase(d.in.Horizon.Sub(d.in.From).Words()))
+			p.Final = true
+			break
+		}
 		if end <= r.Deadline {
 			break
 		}
@@ -65,6 +71,26 @@ func (d *Draft) soonest(r *bourse.Request) bourse.Time {
 		}
 	}
 	return best
+}
+
+// tooLong reports whether a request takes longer than the horizon allows wherever it runs,
+// and how long it takes at least. Most need no look at the groups: their nodes are no slower
+// than they ask for.
+func (d *Draft) tooLong(r *bourse.Request) (bourse.Duration, bool) {
+	span := d.in.Horizon.Sub(d.in.From)
+	if r.MinPerformance > 0 && r.MinPerformance.Runtime(r.Longest()) <= span {
+		return 0, false
+	}
+	long := r.Quickest(d.Groups, func(g int) int {
+		switch {
+		case d.in.Terms.OneByOne():
+			return g
+		case r.OneSite:
+			return int(d.siteOf[g])
+		}
+		return 0
+	})
+	return long, long > span
 }
 
 // leftOut adds to the reason why a job has no window the sites that are closed to its

@@ -39,6 +39,10 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 		}
 	}
 	gpu := func(in *Input) { in.Jobs[0].Request.Require.GPUs = 1 }
+	within := func(seconds bourse.Time) func(*Input) { // the horizon
+		return func(in *Input) { in.Horizon = in.From + seconds*sec }
+	}
+	wide := func(nodes int) func(*Input) { return func(in *Input) { in.Jobs[0].Request.Nodes = nodes } }
 	ready := func(in *Input) { in.Jobs[0].Request.Ready = 300 * sec }
 	for name, c := range map[string]struct {
 		code   bourse.Code
@@ -63,6 +67,14 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 		"in time on what it requires":          {bourse.NoWindow, both(gpu, due(1100)), bourse.NoWindow, false, ""},
 		"too late there":                       {bourse.NoWindow, both(gpu, due(1099)), bourse.Expired, true, "end at 1100"},
 		"too late, but may be ready earlier":   {bourse.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Pending = true }), bourse.Expired, false, "deadline 599"},
+		"longer than the horizon":              {bourse.NoWindow, within(499), bourse.TooLong, true, "takes 500s, the horizon allows 499s: no window can be that long"},
+		"as long as the horizon":               {bourse.NoWindow, within(500), bourse.NoWindow, false, ""},
+		"longer, a site may come":              {bourse.NoWindow, both(within(499), func(in *Input) { in.Away = true }), bourse.NoWindow, false, ""},
+		"longer than the horizon and late":     {bourse.NoWindow, both(within(499), due(599)), bourse.Expired, true, "deadline 599"},
+		"longer, may be ready earlier":         {bourse.NoWindow, both(within(499), due(599), func(in *Input) { in.Jobs[0].Pending = true }), bourse.TooLong, true, "499s"},
+		"too long where there are enough":      {bourse.NoWindow, both(within(700), wide(3)), bourse.TooLong, true, "takes 1000s"},
+		"too long on one site":                 {bourse.NoWindow, both(within(700), wide(2), func(in *Input) { in.Jobs[0].Request.OneSite = true }), bourse.NoWindow, false, ""},
+		"too long on what it requires":         {bourse.NoWindow, both(within(999), gpu), bourse.TooLong, true, "horizon allows 999s"},
 		"too late for the job that follows it": {bourse.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Deadline = 900 * sec }), bourse.Expired, true, "what comes after it needs it to end by 599"},
 	} {
 		in := judged()

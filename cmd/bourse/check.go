@@ -20,7 +20,9 @@ func newCheck() *cobra.Command {
 batch of jobs. Batch files that a scenario names are read too. Its traces are not
 read: they only have to exist, in the folder of --traces or beside the scenario.
 
-All problems are reported at once, each with its line, its key and the remedy.
+All problems are reported at once, each with its line, its key and the remedy. What is
+valid and hardly meant, such as a job that takes longer than the horizon, is a warning
+on stderr, with exit status 0.
 
 --live also tries what a site's process needs of its machine and its cluster, as the
 account that runs the command, which should be that of the site: certificates, ports,
@@ -44,6 +46,8 @@ missing; if something is missing, the exit status is 1.`,
 					return fmt.Errorf("%s: the file is valid, but a file that it names is missing: %w", args[0], err)
 				}
 			}
+			for _, warning := range found.Warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], visible(warning))
 			if live {
 				return checkLive(cmd.Context(), args[0], found, asJSON, cmd.OutOrStdout())
 			}

@@ -42,7 +42,7 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 		"plan --algorithm":        configs.Words("broker.algorithm"),
 		"plan --minimize":         {"time", "cost", "finish"},
 		"sweep plan --engine":     {"slurm", "kubernetes"},
-		"convert --from":          {"swf", "gwf", "sacct", "parquet"},
+		"convert --from":          {"swf", "gwf", "sacct", "csv", "parquet"},
 		"export --to":             {"evalys", "perfetto"},
 		"report --figures":        {"svg", "png"},
 		"jobs --state":            {"open", "waiting", "trying", "placed", "done", "abandoned", "withdrawn", "running"},

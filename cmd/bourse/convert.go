@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +21,7 @@ func newConvert() *cobra.Command {
 	var c convert
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
-		Short: "Rewrite a workload trace or a dump of sacct in SWF or GWF",
+		Short: "Rewrite a workload trace or a table of jobs in SWF or GWF",
 		Long: `Reads a trace and writes it to another file: in the Standard Workload Format if
 the name ends in .swf, in the Grid Workload Format of the Grid Workloads Archive
 if it ends in .gwf, compressed if .gz follows. Comment lines are kept, at the top.
@@ -45,9 +44,25 @@ the same table as Apache Parquet (.parquet), with any of its columns:
 
   sacct -aXPD --starttime 2026-01-01 --format ALL > year.sacct
 
-stderr says what each column is used for. Times are in the cluster's --zone, UTC by
-default; the trace begins at its first submit. Steps, and jobs that had not ended, are left out.
-A job that became eligible after its submit is submitted at that later time.
+or any other table (.csv) with the names of its columns in the first line, parted by
+bars, tabs, semicolons or commas. Names of sacct, SWF, pyslurm, Batsim and evalys are
+known. --map says what other columns are: job, submit, start, end, wait, run,
+estimate, nodes, status, user, group, name, queue or partition. Numbers that are
+times are seconds; :ms, :min, :h or :d after the column's name is another unit.
+
+stderr says what each column is used for, and which rows, columns and times are not.
+Times that state no zone are in the cluster's --zone, UTC by default; the trace begins
+at its first submit. Where the clock was put back, the order of a job's times and its
+length tell which hour is meant. Steps, and jobs that had not ended, are left out. Rows
+alike in number, submit and start are one job, so dumps may overlap. A job that became
+eligible after its submit is submitted at that later time.
+
+Lines of partial executions (status 2, 3 or 4) are left out, as another line sums up
+their job. Fields beyond the 18 of SWF are left out if the first record has them.
+
+gzip, bzip2 and zstd, a byte order mark and UTF-16 are known by the first bytes. A
+file whose name does not end in a format is known by what it holds. If no record has
+both a number of processors and a run time, nothing is written.
 
 IN may be -, the standard input; --from gives the format if the name does not.
 --partition N takes only the records of one partition.
@@ -55,7 +70,8 @@ IN may be -, the standard input; --from gives the format if the name does not.
 --split DIR writes a file for each partition (each site of a grid's log) into that
 folder instead of OUT.`,
 		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
-			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert year.sacct year.swf.gz --zone Europe/Berlin\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
+			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert year.sacct year.swf.gz --zone Europe/Berlin\n  bourse convert LCG-2005-1.swf.gz lcg.toml\n" +
+			"  bourse convert log.csv log.swf --map submit=Queued,run=Took:min,nodes=Cores",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case c.split != "" && len(args) != 1:
@@ -76,22 +92,45 @@ folder instead of OUT.`,
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records out of order")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
 	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
-	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF, workload.FormatSacct, workload.FormatParquet), "from", "", "format of IN: swf, gwf, sacct or parquet (default: by its name)")
+	addFrom(cmd, &c.from, "IN")
+	addFlag(cmd, &c.columns, asColumns, "map", "", "for a table: what its columns are, as "+workload.MapForm)
 	addZone(cmd, &c.zone)
 	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
 	addFlag(cmd, &c.size, asShare, "size", 0.99, "for a scenario: share of the time for which a site must be large enough, above 0 to 1")
 	return cmd
 }
 
+// addFrom adds --from, for commands that read traces.
+func addFrom(cmd *cobra.Command, to *string, of string) {
+	formats := workload.Formats()
+	addFlag(cmd, to, oneOf("format", formats...), "from", "", "format of "+of+": "+alternatives(formats)+" (default: by its name, else by what it holds)")
+}
+
+// asColumns is the kind of --map. Its text is read again with the file (columnsOf).
+var asColumns = kind[string]{"columns", func(s string) (string, error) {
+	_, err := workload.ParseMap(s)
+	return s, err
+}, offerNothing}
+
+// columnsOf are the columns of --map, none if it was not given.
+func columnsOf(text string) []workload.Mapped {
+	if text == "" {
+		return nil
+	}
+	list, _ := workload.ParseMap(text) // the flag was refused otherwise
+	return list
+}
+
 // addZone adds --zone, for commands that read traces.
 func addZone(cmd *cobra.Command, to **time.Location) {
-	addFlag(cmd, to, asZone, "zone", time.UTC, "for sacct and parquet: zone of times that name none, such as Europe/Berlin")
+	addFlag(cmd, to, asZone, "zone", time.UTC, "for sacct, csv and parquet: zone of times that name none, such as Europe/Berlin")
 }
 
 type convert struct {
 	strict, json bool
 	split        string // folder for a file per partition; "": write one file
 	from         string
+	columns      string // what the columns of a table are; "": known by their names
 	zone         *time.Location
 	partition    int
 	size         float64
@@ -109,6 +148,9 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if format(out) == "toml" {
+		if c.columns != "" {
+			return fmt.Errorf("--map: a scenario reads %s itself and cannot map its columns; convert it to SWF first, then that to %s", in, out)
+		}
 		if c.zone == time.Local {
 			return fmt.Errorf("--zone %v: a scenario must mean the same on every machine; give the zone's name, such as Europe/Berlin", c.zone)
 		}
@@ -137,12 +179,18 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	if !(c.size > 0 && c.size <= 1) {
 		return nil, fmt.Errorf("--size %v: must be above 0 and at most 1", c.size)
 	}
-	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from, Zone: c.zone})
+	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from, Zone: c.zone, Map: columnsOf(c.columns)})
 	if err != nil {
 		return nil, err
 	}
 	for _, line := range t.Remarks() {
 		fmt.Fprintln(stderr, line)
+	}
+	if c.columns != "" && !t.Table {
+		return nil, fmt.Errorf("--map has no effect on %s, whose columns have no names; leave it out", in)
+	}
+	if why := t.Useless(); why != "" {
+		return nil, fmt.Errorf("%s: %s", in, why)
 	}
 	if c.partition == 0 {
 		return t, nil
@@ -162,7 +210,7 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 
 // lostBetween says what the other format cannot hold, "" if nothing.
 func (c *convert) lostBetween(t *workload.Trace, in, out string) string {
-	if cmp.Or(c.from, format(in)) == "gwf" && format(out) == "swf" {
+	if t.Beyond != nil && format(out) == "swf" {
 		return "columns 17 to 29 are left out: SWF has no place for them"
 	}
 	if format(out) == "gwf" && t.Beyond == nil {
@@ -190,10 +238,12 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	base := filepath.Base(in)
-	suffix := strings.TrimPrefix(base, stem(base))
-	if f := cmp.Or(c.from, workload.FormatOf(in)); suffix == "" || f != workload.FormatSWF && f != workload.FormatGWF {
-		suffix = ".swf"
+	base, suffix := filepath.Base(in), ".swf"
+	if t.Beyond != nil {
+		suffix = ".gwf"
+	}
+	if strings.HasSuffix(strings.ToLower(in), ".gz") {
+		suffix += ".gz"
 	}
 	list := t.Partitions()
 	if len(list) == 1 && list[0].Number < 0 {

@@ -89,7 +89,7 @@ const hardlyWait = 0.95
 
 // stem is a file's name without its extensions.
 func stem(name string) string {
-	for ext := filepath.Ext(name); slices.Contains([]string{".gz", ".swf", ".gwf", ".sacct", ".parquet"}, ext); ext = filepath.Ext(name) {
+	for ext := filepath.Ext(name); slices.Contains([]string{".gz", ".bz2", ".zst", ".swf", ".gwf", ".sacct", ".csv", ".parquet"}, ext); ext = filepath.Ext(name) {
 		name = name[:len(name)-len(ext)]
 	}
 	return name

@@ -105,7 +105,7 @@ func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Mi
 // whoami asks the broker, or a site if the context names no broker, who is calling. If
 // nobody answers there is no link, because its page could show nothing.
 func (c *calling) whoami(ctx context.Context) (who web.Who, err error) {
-	found, err := client.Find(c.context)
+	found, err := c.find()
 	if err != nil {
 		return who, err
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -30,9 +33,15 @@ func (c *calling) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 }
 
+// find reads the context file.
+func (c *calling) find() (*client.Context, error) {
+	found, err := client.Find(c.context)
+	return found, ofKind(cmp.Or(c.context, os.Getenv(client.Variable), client.Default), configs.KindContext, err)
+}
+
 // broker is the client of the federation's broker.
 func (c *calling) broker() (*client.Client, error) {
-	found, err := client.Find(c.context)
+	found, err := c.find()
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +67,7 @@ func told[T any](ctx context.Context, c *calling, out io.Writer, ask func(contex
 
 // site is the client of a site.
 func (c *calling) site(name string) (*client.Client, error) {
-	found, err := client.Find(c.context)
+	found, err := c.find()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +92,7 @@ type misuse struct{ error }
 func arguments(least, most int, wanted string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s takes %s; see bourse %s --help", cmd.Name(), wanted, cmd.Name())
+			return fmt.Errorf("%s takes %s; see %s --help", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), wanted, cmd.CommandPath())
 		}
 		return nil
 	}

@@ -42,6 +42,7 @@ var (
 	asDate        = kind[web.Instant]{"time", parseDate, offerNothing}
 	asSeed        = kind[uint64]{"seed", parseSeed, offerNothing}
 	asNumber      = kind[int]{"number", parseNumber, offerNothing}
+	asNodes       = kind[int]{"number", parseNodes, offerNothing}
 	asDecimal     = kind[float64]{"number", parseDecimal, offerNothing}
 	asShare       = kind[float64]{"share", parseDecimal, offerNothing}
 	asPart        = kind[bourse.Performance]{"share", bourse.ParsePerformance, offerNothing}
@@ -91,7 +92,11 @@ func parseReplayed(s string) (backfill.Policy, error) {
 	if s == backfill.EASYShortest.String() {
 		return backfill.EASYShortest, nil
 	}
-	return backfill.ParsePolicy(s)
+	p, err := backfill.ParsePolicy(s)
+	if err != nil && !strings.HasPrefix(s, "reserve=") {
+		err = fmt.Errorf("policy %q is unknown; write %s", s, alternatives(append(configs.Words("policy"), backfill.EASYShortest.String())))
+	}
+	return p, err
 }
 
 // alternatives lists words as "a, b or c".
@@ -193,6 +198,17 @@ func anyText(s string) (string, error) { return s, nil }
 func parseNumber(s string) (int, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return int(n), badNumber(err, "a whole number")
+}
+
+// mostNodes bounds the nodes of a job.
+const mostNodes = 1_000_000
+
+func parseNodes(s string) (int, error) {
+	n, err := parseNumber(s)
+	if err == nil && (n < 1 || n > mostNodes) {
+		err = errors.New("must be 1 to 1,000,000")
+	}
+	return n, err
 }
 
 func parseSeed(s string) (uint64, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
@@ -194,6 +195,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		look, err = f.look(ctx)
 	} else {
 		look, err = input.ReadLook(args[0], in)
+		err = ofKind(args[0], configs.KindLook, err)
 	}
 	if err != nil {
 		return err

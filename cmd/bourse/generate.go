@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -55,6 +54,10 @@ lengths of 10 min to 4 h. Any two of --jobs, --days and --load imply the third;
 }
 
 // generate holds the flags.
+// mostLoad bounds --load: ten times what the machine can do is beyond any queue, and 70 is
+// meant for 70 %.
+const mostLoad = 10
+
 type generate struct {
 	model       string
 	jobs, procs int
@@ -90,8 +93,8 @@ func (g *generate) check() error {
 		return fmt.Errorf("--procs %d: must be 1 to %d", g.procs, workload.MaxModelNodes)
 	case g.given("jobs") && g.jobs < 1:
 		return fmt.Errorf("--jobs %d: must be 1 or more", g.jobs)
-	case g.given("load") && !(g.load > 0 && g.load <= math.MaxFloat64):
-		return fmt.Errorf("--load %v: must be above 0, such as 0.7 for 70 %%", g.load)
+	case g.given("load") && !(g.load > 0 && g.load <= mostLoad):
+		return fmt.Errorf("--load %v: must be above 0 and at most %d, such as 0.7 for 70 %%", g.load, mostLoad)
 	case g.given("days") && !(g.days > 0 && g.span() >= bourse.Second && g.days*float64(bourse.Day) <= float64(bourse.MaxDuration)):
 		return fmt.Errorf("--days %v: must be at least one second and at most 10^10 seconds", g.days)
 	}

@@ -20,7 +20,7 @@ type modifyCommand struct {
 	ready, deadline   string
 	budget            *bourse.Credits
 	price             *bourse.Price
-	nodes             int
+	nodes             *int
 }
 
 // newModify builds "bourse modify".
@@ -53,10 +53,10 @@ ID is a job's identity, or its name if no other job has it.`,
 	addFlag(cmd, &c.alternatives, optional(asPart), "alternatives", nil, "how far outside its window a site may offer another place, as a share of its runtime")
 	addFlag(cmd, &c.ready, asMoment, "ready", "", "earliest start: a span from now, or RFC 3339")
 	addFlag(cmd, &c.deadline, asMoment, "deadline", "", "latest end: a span from now, or RFC 3339")
-	addFlag(cmd, &c.length, optional(asDuration), "length", nil, "runtime at performance 1")
+	addFlag(cmd, &c.length, optional(asSpan), "length", nil, "runtime at performance 1")
 	addFlag(cmd, &c.budget, optional(asCredits), "budget", nil, "credits for the whole job")
 	addFlag(cmd, &c.price, optional(asPrice), "max-price", nil, "credits per node-hour")
-	addFlag(cmd, &c.nodes, asNumber, "nodes", 0, "number of nodes")
+	addFlag(cmd, &c.nodes, optional(asNodes), "nodes", nil, "number of nodes")
 	return cmd
 }
 
@@ -101,8 +101,6 @@ func (c *modifyCommand) modification() web.Modification {
 	if c.price != nil {
 		m.MaxPrice = &web.Price{Price: *c.price}
 	}
-	if c.nodes != 0 {
-		m.Nodes = &c.nodes
-	}
+	m.Nodes = c.nodes
 	return m
 }

@@ -66,7 +66,6 @@ site.`,
 	addFlag(cmd, &w.Until, asMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
 	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
 	cmd.Flags().BoolVar(&resume, "resume", false, "end the drain")
-	cmd.MarkFlagsMutuallyExclusive("until", "resume")
 	return cmd
 }
 

@@ -356,6 +356,7 @@ func (p *process) listen() (net.Listener, error) {
 	if p.token.Load() != nil {
 		c = p.store.ServerOfAnybody(certificate.User, certificate.Operator)
 	}
+	c = certificate.TellRevoked(c) // the API identifies each request again
 	c.NextProtos = []string{"http/1.1"}
 	return tls.NewListener(l, c), nil
 }

@@ -40,6 +40,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	}
 	if args[0] == "-" || isLook(args[0]) {
 		look, err := input.ReadLook(args[0], in)
+		err = ofKind(args[0], configs.KindLook, err)
 		if err != nil {
 			return nil, err
 		}

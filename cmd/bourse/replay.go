@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,12 +28,12 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay TRACE [--procs P]",
 		Short: "Replay a workload trace on one site",
-		Long: `Replays a trace in the Standard Workload Format (gzip by name) on one site of P
+		Long: `Replays a trace in the Standard Workload Format, packed or not, on one site of P
 processors under a queue policy, and prints waits, slowdown and utilisation. Without
 --procs, P comes from the trace's header. TRACE may be -, the standard input. It may
-also be in the Grid Workload Format (.gwf), the output of Slurm's sacct (.sacct) or
-the same table as Parquet (.parquet); see bourse convert. Times of the latter two are
-in the cluster's --zone, UTC by default.
+also be in the Grid Workload Format (.gwf), the output of Slurm's sacct (.sacct),
+another table (.csv) or Parquet (.parquet); see bourse convert. Times of the latter
+three that state no zone are in the cluster's --zone, UTC by default.
 
 Jobs are killed at their estimates, unless --overrun extend extends the planned end
 by the same estimate again. With --estimates, jobs are planned by a prediction
@@ -57,6 +58,9 @@ backfilled, reserved (started in its turn) or reservation.`,
 			if r.procs == 0 && cmd.Flags().Changed("procs") {
 				return errors.New("--procs 0: must be 1 or more, the processors of the site")
 			}
+			if r.days == 0 && cmd.Flags().Changed("days") {
+				return errors.New("--days 0: must be above 0; leave it out for all days")
+			}
 			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -70,6 +74,7 @@ backfilled, reserved (started in its turn) or reservation.`,
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
 	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
 	addFlag(cmd, &r.skip, asNumber, "skip", 0, "records to skip at the start of the file")
+	addFrom(cmd, &r.from, "TRACE")
 	addZone(cmd, &r.zone)
 	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records out of order, which are otherwise mended and counted")
 	addFlag(cmd, &r.copy, asShare, "copy", 0, "raise the load by copying this share of the jobs")
@@ -92,6 +97,7 @@ type replay struct {
 	policy                     backfill.Policy
 	estimates                  estimates.Rule
 	overrun, neverRan, jobsOut string
+	from                       string
 	alpha                      choice.Alpha
 	days, copy, reservations   float64
 	seed                       uint64
@@ -136,7 +142,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 			return err
 		}
 	}
-	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip, Zone: r.zone})
+	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip, Format: r.from, Zone: r.zone})
 	if err != nil {
 		return err
 	}
@@ -145,7 +151,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	}
 	jobs, tally := trace.Jobs(read)
 	if len(jobs) == 0 {
-		return fmt.Errorf("%s: no jobs are left of %d records", file, len(trace.Records))
+		return r.noJobs(file, trace, len(trace.Records), tally, messages)
 	}
 	bar := newProgress(messages, "replayed")
 	opt.Submits = func(jobs, all int) { bar.part(int64(jobs), int64(all)) }
@@ -175,6 +181,29 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
 	}
 	return failed(err)
+}
+
+// noJobs is the error of a trace whose records all fall away, and says why they do.
+func (r *replay) noJobs(file string, t *workload.Trace, records int, tally workload.Tally, messages io.Writer) error {
+	for _, remark := range t.Remarks() {
+		fmt.Fprintln(messages, remark)
+	}
+	if why := t.Useless(); why != "" && len(t.Records) > 0 {
+		return fmt.Errorf("%s: no jobs are left of %d records: %s", file, records, why)
+	}
+	var why []string
+	for _, of := range []struct {
+		n    int
+		what string
+	}{{tally.NeverRan, "never ran (--never-ran zero keeps them)"}, {tally.NoProcessors, "have no number of processors"}, {tally.Later, "were submitted after --days"}} {
+		if of.n > 0 {
+			why = append(why, fmt.Sprintf("%d %s", of.n, of.what))
+		}
+	}
+	if len(why) == 0 {
+		return fmt.Errorf("%s: no jobs are left of %d records", file, records)
+	}
+	return fmt.Errorf("%s: no jobs are left of %d records: %s", file, records, strings.Join(why, ", "))
 }
 
 // tryJobsOut checks before the work that the file can be written.

@@ -16,14 +16,14 @@ import (
 // with copies or reservations, which are drawn among all jobs, or with --timing, which
 // measures the simulation alone.
 func (r *replay) streams(file string) bool {
-	return r.copy == 0 && r.reservations == 0 && !r.timing && workload.CanFeed(file, workload.Options{})
+	return r.copy == 0 && r.reservations == 0 && !r.timing && workload.CanFeed(file, workload.Options{Format: r.from})
 }
 
 // stream is run with jobs taken as they are read and rows written as jobs end. If the
 // trace must be read whole first, the error is workload.ErrNotInOrder, and nothing has
 // been printed or written.
 func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload.JobOptions, out, messages io.Writer) error {
-	feed, err := workload.OpenFeed(file, workload.Options{Strict: r.strict, Skip: r.skip}, read)
+	feed, err := workload.OpenFeed(file, workload.Options{Strict: r.strict, Skip: r.skip, Format: r.from}, read)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 				return err
 			}
 			said.to(messages)
-			return fmt.Errorf("%s: no jobs are left of %d records", file, records)
+			return r.noJobs(file, trace, records, tally, messages)
 		case errors.As(err, &over):
 			said.to(messages)
 			return failed(fmt.Errorf("%s: %w", file, err))

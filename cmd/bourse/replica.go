@@ -116,7 +116,7 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 // leaderless asks each process of the context for its own state. none says why there is no
 // leader, with the errors of the processes that do not answer.
 func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err error) {
-	found, err := client.Find(c.context)
+	found, err := c.find()
 	if err != nil {
 		return group, nil, err
 	}

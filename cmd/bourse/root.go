@@ -39,6 +39,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		root.AddCommand(g.commands...)
 	}
 	completeArguments(root)
+	holdToEffects(root)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		wrapHelp(cmd)

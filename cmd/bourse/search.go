@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -120,6 +121,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 		return nil, search.Result{}, err
 	}
 	p, err := input.ReadProblem(file, cmd.InOrStdin())
+	err = ofKind(file, configs.KindProblem, err)
 	if err != nil {
 		return nil, search.Result{}, err
 	}

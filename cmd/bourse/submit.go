@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/workload"
@@ -27,6 +29,8 @@ type submitting struct {
 	deadline         *bourse.Duration
 	most, skip       int
 	atOnce           bool
+	given            func(flag string) bool // on the command line
+	in               io.Reader              // what "-" reads
 }
 
 // newSubmit builds "bourse submit".
@@ -36,7 +40,8 @@ func newSubmit() *cobra.Command {
 		Use:   "submit BATCH.toml|TRACE",
 		Short: "Submit jobs to the broker",
 		Long: `Submit sends a batch of jobs to the broker: the [[job]] tables of a TOML file, or the
-first jobs of a trace in the Standard Workload Format. It prints each job's identity.
+first jobs of a trace in a format that bourse convert reads. - is the standard input.
+Which of them a file is, is known by what it holds. It prints each job's identity.
 Use that with bourse jobs, explain and cancel, or the job's name if no other job has
 it.
 
@@ -66,6 +71,7 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 			if err := c.waitWord(args); err != nil {
 				return err
 			}
+			c.given, c.in = cmd.Flags().Changed, cmd.InOrStdin()
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -183,12 +189,41 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	return nil
 }
 
-// read reads the jobs of a batch file (.toml) or, by any other name, of a trace.
+// ofTraces are the flags that say how a trace becomes a batch.
+var ofTraces = []string{"max-jobs", "skip", "max-price", "deadline", "at-once"}
+
+// read reads the jobs of a batch or of a trace, whichever the file holds.
 func (c *submitting) read(file string, messages io.Writer) ([]web.JobRequest, error) {
-	if !strings.HasSuffix(strings.ToLower(file), ".toml") {
-		return c.trace(file, messages)
+	text, kind, err := c.look(file)
+	if err != nil {
+		return nil, err
 	}
-	batch, err := configs.ReadBatch(file)
+	switch {
+	case kind == configs.KindTrace, kind == configs.KindPacked:
+		return c.trace(file, text, messages)
+	case kind != configs.KindBatch && kind != configs.KindUnknown:
+		said := configs.WrongKind(kind, configs.KindBatch)
+		if kind == configs.KindScript {
+			said += `. Name it in one: [[job]] with name, nodes, length, max_price and script = "FILE"`
+		}
+		return nil, fmt.Errorf("%s: %s", nameOf(file), said)
+	case kind == configs.KindUnknown && !strings.HasSuffix(strings.ToLower(file), ".toml"):
+		if c.maxPrice != nil {
+			return c.trace(file, text, messages)
+		}
+		return nil, fmt.Errorf("%s: is neither a batch, a TOML file with [[job]] tables, nor a log of jobs that is known; bourse check says what is wrong with a batch, and a log goes with --max-price", nameOf(file))
+	}
+	for _, flag := range ofTraces {
+		if c.given != nil && c.given(flag) {
+			return nil, fmt.Errorf("--%s: is for a trace and has no effect on a batch; write it into %s, or leave it out", flag, nameOf(file))
+		}
+	}
+	var batch *configs.Batch
+	if file == workload.Stdin {
+		batch, err = configs.ParseBatch(nameOf(file), text)
+	} else {
+		batch, err = configs.ReadBatch(file)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +232,35 @@ func (c *submitting) read(file string, messages io.Writer) ([]web.JobRequest, er
 		list[i] = request(&batch.Jobs[i])
 	}
 	return list, nil
+}
+
+// nameOf is a file's name in messages.
+func nameOf(file string) string {
+	if file == workload.Stdin {
+		return "standard input"
+	}
+	return file
+}
+
+// mostInput bounds what the standard input may hold, in bytes.
+const mostInput = 64 << 20
+
+// look says what a file holds. text is all of the standard input, which cannot be read
+// twice.
+func (c *submitting) look(file string) (text []byte, kind configs.Kind, err error) {
+	if file != workload.Stdin {
+		return nil, kindOfFile(file), fileThere(file)
+	}
+	if text, err = io.ReadAll(io.LimitReader(c.in, mostInput+1)); err != nil {
+		return nil, "", fmt.Errorf("standard input: %w", err)
+	}
+	if len(text) > mostInput {
+		return nil, "", fmt.Errorf("standard input: larger than %d MiB; give a file", mostInput>>20)
+	}
+	if plain, err := files.Text(text); err == nil {
+		text = plain
+	}
+	return text, configs.KindOf(text), nil
 }
 
 // request makes the API's form of a job of a batch file.
@@ -241,15 +305,21 @@ func momentText(m configs.Moment, def bourse.Duration) string {
 	return m.After.String() + "s"
 }
 
-// trace reads the first jobs of a trace.
-func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, error) {
+// trace reads the first jobs of a trace: of a file, or of the text of the standard input.
+func (c *submitting) trace(file string, text []byte, messages io.Writer) ([]web.JobRequest, error) {
 	switch {
 	case c.maxPrice == nil:
-		return nil, fmt.Errorf("%s: a trace has no prices; add --max-price, in credits per node-hour (the name of a batch file ends in .toml)", file)
+		return nil, fmt.Errorf("%s: a trace has no prices; add --max-price, in credits per node-hour (a batch is a TOML file with [[job]] tables)", nameOf(file))
 	case c.most < 1 || c.most > 5000:
 		return nil, fmt.Errorf("--max-jobs %d: must be 1 to 5000", c.most)
 	}
-	log, err := workload.Open(file, workload.Options{Skip: c.skip})
+	var log *workload.Trace
+	var err error
+	if file == workload.Stdin {
+		log, err = workload.Read(bytes.NewReader(text), nameOf(file), workload.Options{Skip: c.skip})
+	} else {
+		log, err = workload.Open(file, workload.Options{Skip: c.skip})
+	}
 	if err != nil {
 		return nil, err
 	}

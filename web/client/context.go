@@ -64,7 +64,7 @@ func Read(name string) (*Context, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
-		return nil, fmt.Errorf("%s: not a context file: %w", name, err)
+		return nil, fmt.Errorf("%s: not a context file, JSON such as {\"broker\": \"https://10.0.0.5:7070\", \"ca\": \"ca.pem\", ...}, as bourse up writes it: %w", name, err)
 	}
 	switch {
 	case c.Broker == "" && len(c.Sites) == 0:
