@@ -48,6 +48,7 @@ missing; if something is missing, the exit status is 1.`,
 			}
 			for _, warning := range found.Warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], visible(warning))
+			}
 			if live {
 				return checkLive(cmd.Context(), args[0], found, asJSON, cmd.OutOrStdout())
 			}
