@@ -120,7 +120,7 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 	}
 	tell := func(n numbered) bool {
 		if n.turn == nil {
-			return say(s.feed.recent.place(n.number), Missed{"they came too fast, or the broker did not answer; read the state"})
+			return say(s.feed.recent.place(n.number), Missed{"some events were not told: they came too fast, or the broker did not answer; read the state"})
 		}
 		return say(s.feed.recent.place(n.number), *n.turn)
 	}

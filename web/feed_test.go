@@ -383,7 +383,8 @@ func TestWebhooks_CallNoPrivateAddressUnlessAllowed(t *testing.T) {
 	if err := h.reachable("tcp", "93.184.216.34:443", nil); err != nil {
 		t.Error(err)
 	}
-	for _, a := range []string{"http://example.org/", "ftp://example.org/", "https://", "https://u:p@example.org/", "nonsense"} {
+	for _, a := range []string{"http://example.org/", "ftp://example.org/", "https://", "https://u:p@example.org/", "nonsense",
+		"https://127.0.0.1/", "https://169.254.169.254/latest", "https://[64:ff9b::a9fe:a9fe]/", "https://198.18.0.1:8443/x"} {
 		if h.allowed(a) == nil {
 			t.Errorf("%s is taken", a)
 		}

@@ -125,6 +125,19 @@ func (h *webhooks) allowed(address string) error {
 	case u.Scheme != "https" && !(u.Scheme == "http" && h.opt.Local):
 		return fmt.Errorf("%q: must be an https address, unless the broker's operator allows others", address)
 	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil { // a name is looked up when it is called
+		if err := h.public(ip); err != nil {
+			return fmt.Errorf("%q: %w", address, err)
+		}
+	}
+	return nil
+}
+
+// public returns why an address of the network cannot be called.
+func (h *webhooks) public(ip netip.Addr) error {
+	if what := special(ip); what != "" && !h.opt.Local {
+		return fmt.Errorf("%w: %s (%s)", errPrivate, ip, what)
+	}
 	return nil
 }
 
@@ -138,10 +151,7 @@ func (h *webhooks) reachable(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return err
 	}
-	if what := special(at.Addr()); what != "" && !h.opt.Local {
-		return fmt.Errorf("%w: %s (%s)", errPrivate, at.Addr(), what)
-	}
-	return nil
+	return h.public(at.Addr())
 }
 
 // tell queues a turn for the address that the job's user has named, "" for none, and for the

@@ -264,7 +264,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 	}
 	var last web.Job
 	if id == "" { // of one job, the state that follows says all that counts
-		api.Missed = func(why string) { fmt.Fprintf(messages, "some events were not shown: %s\n", visible(why)) }
+		api.Missed = func(why string) { fmt.Fprintln(messages, visible(why)) }
 	}
 	err := api.Follow(ctx, id, func(e client.Event) error {
 		if err := c.show(out, e); err != nil {
