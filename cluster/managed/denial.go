@@ -62,7 +62,7 @@ func scopeOf(verb agents.CommandVerb, code bourse.Code) scope {
 		}
 	case agents.Assign, agents.Run:
 		switch code {
-		case bourse.NotAllowed, bourse.Invalid:
+		case bourse.NotAllowed: // other reasons may be about this one work
 			return byAccount
 		case bourse.NoCluster:
 			return byGroup

@@ -71,9 +71,11 @@ func TestRefusal_TextsOfBothVersionsAreToldApart(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]meaning{
-		"sbatch: error: Batch job submission failed: Requested node configuration is not available":        denied(bourse.Invalid),
-		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":              down,
-		"scontrol: error: Reservation update rejected because of JobId=8\nRequested reservation is in use": denied(bourse.Busy),
+		"sbatch: error: Batch job submission failed: Requested node configuration is not available":                                         denied(bourse.Invalid),
+		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":                                               down,
+		"scontrol: error: Reservation update rejected because of JobId=8\nRequested reservation is in use":                                  denied(bourse.Busy),
+		"sbatch: error: Batch job submission failed: Invalid qos specification":                                                             denied(bourse.NotAllowed),
+		"sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)": denied(bourse.NotAllowed),
 		"": down,
 	} {
 		if outcome, why := judge(&Failed{Command: "x", Text: words(text), Exit: 1}); outcome != want.outcome || why.Code != want.code {

@@ -60,6 +60,8 @@ var refusals = []refusal{
 	{"Access denied to requested reservation", agents.Denied, bourse.NotAllowed, "the reservation is not for this account (yet)"},
 	{"Invalid account or account/partition combination", agents.Denied, bourse.NotAllowed, "give the account an association with the cluster: sacctmgr add user"},
 	{"User's group not permitted", agents.Denied, bourse.NotAllowed, ""},
+	{"Invalid qos specification", agents.Denied, bourse.NotAllowed, "name another qos in [[account]], or give the account that one: sacctmgr modify user"},
+	{"violates accounting/QOS policy", agents.Denied, bourse.NotAllowed, "name another qos or account in [[account]], or raise the limit in slurmdbd"},
 }
 
 const rights = "the site's process lacks the right: it must run as SlurmUser or root, or have AdminLevel=Operator in slurmdbd"
