@@ -9,6 +9,8 @@ import "github.com/bourse-grid/bourse"
 var brokerMessages = []Properties{
 	{Submit{}, User, Broker, Request, SubmitReply{}},
 	{SubmitReply{}, Broker, User, Reply, nil},
+	{SitesLook{}, User, Broker, Request, SitesLooked{}},
+	{SitesLooked{}, Broker, User, Reply, nil},
 	{OfferRequest{}, Broker, Site, Request, Offers{}},
 	{Offers{}, Site, Broker, Reply, nil},
 	{QuoteRequest{}, Broker, Site, Request, Quotes{}},
@@ -50,6 +52,13 @@ type SubmitReply struct {
 	Job    string
 	Reason bourse.Reason
 }
+
+// SitesLook tells a broker that someone is about to look at what it knows of its sites. It
+// asks those whose last answer is old, and answers once they have, or after a second.
+type SitesLook struct{}
+
+// SitesLooked says how many sites were asked, and how many of them have not answered.
+type SitesLooked struct{ Asked, Silent int }
 
 // OfferRequest asks a site what is free from now until the horizon. A horizon in the past,
 // such as 0, asks only for the site's stamp and clock.
@@ -264,6 +273,8 @@ type ShiftDeclined struct {
 // Kind names the message.
 func (Submit) Kind() string        { return "Submit" }
 func (SubmitReply) Kind() string   { return "SubmitReply" }
+func (SitesLook) Kind() string     { return "SitesLook" }
+func (SitesLooked) Kind() string   { return "SitesLooked" }
 func (OfferRequest) Kind() string  { return "OfferRequest" }
 func (Offers) Kind() string        { return "Offers" }
 func (QuoteRequest) Kind() string  { return "QuoteRequest" }

@@ -20,6 +20,7 @@
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
+//	glances      glance.go       asks sites for those who look at them
 //	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and its parts
 //	  recovery   life.go         a restarted broker: lists the sites' legs, decides afresh, adopts unknown legs
 //	  amnesia    amnesia.go      sites that have lost recent memory
@@ -45,6 +46,7 @@ type Broker struct {
 	intake    *intake
 	operator  *operator
 	readings  readings
+	glances   *glances
 }
 
 // New returns a broker. The configuration must be valid: New panics if
@@ -63,6 +65,8 @@ func New(cfg Config) *Broker {
 	b.shifts = &shifts{memory: mem, co: b.co, limits: lim, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
+	b.glances = &glances{memory: mem, scheduler: b.scheduler}
+	b.scheduler.glances = b.glances
 	b.scheduler.errands = b.errands
 	b.scheduler.listSites(b.peers.usable(nil))
 	return b
@@ -93,6 +97,10 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.readings.asked(now, from, m, out)
 	case agents.LegOutput:
 		b.readings.answered(from, m, out)
+	case agents.SitesLook:
+		b.glances.look(now, from, out)
+	case glanceDue:
+		b.glances.due(m, out)
 	case readingDue:
 		b.readings.due(m, out)
 	case agents.JobModify:

@@ -15,6 +15,7 @@ type scheduler struct {
 	co      *coordinator
 	errands *errands
 	asking  *asking
+	glances *glances
 	sites   []agents.ID         // asked by the current cycle, in order of name, the canonical order
 	index   map[agents.ID]int32 // into sites
 	cycle   cycle
@@ -189,6 +190,9 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 		return
 	}
 	sch.peers.spoke(now, from, m.Cycle, sch.cfg.OfferWait)
+	if m.Cycle == 0 {
+		sch.glances.offered(now, sch.peers.get(from), m, out)
+	}
 	c := &sch.cycle
 	site, known := sch.index[from]
 	if c.phase != gathering || m.Cycle != c.number || !known {

@@ -123,6 +123,9 @@ func (s *fakeSite) again(m agents.Message) bool {
 func requestOf(m agents.Message) string {
 	switch m := m.(type) {
 	case agents.OfferRequest:
+		if m.Cycle == 0 { // for a view or a site's standing: each is answered
+			return ""
+		}
 		return fmt.Sprint("offers ", m.Cycle)
 	case agents.QuoteRequest:
 		return fmt.Sprint("quotes ", m.Ref)

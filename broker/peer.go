@@ -25,6 +25,7 @@ type peer struct {
 	clock     planning.Answer // Usable or Skewed, by its last offers; otherwise Silent
 	listed    bool
 	stands    standing
+	glance    glance
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs
 	memory    siteMemory

@@ -25,7 +25,7 @@ type SiteView struct {
 }
 
 // Sites yields the sites that the broker knows, in order of name, with what
-// they offered in the last cycle.
+// they offered when they were last asked, by a cycle or for a view.
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
 		opened, _ := b.scheduler.opened()
@@ -38,6 +38,10 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 			if s := b.scheduler.answer(p.id); s != nil {
 				v.Answer, v.Asked = s.Answer.String(), opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
+			}
+			if g := &p.glance; g.asked > v.Asked && g.site.Name != "" {
+				v.Answer, v.Asked = g.site.Answer.String(), g.asked
+				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
 			p.stands.show(&v)
 			if !yield(v) {

@@ -49,6 +49,19 @@ func (a *agent) unanswered(err error) error {
 		fmt.Sprintf("%s does not answer: %v; try again in a second", a.opt.Agent, err)), http.Header{"Retry-After": {"1"}})
 }
 
+// lookTime is how long a view waits until the broker has asked sites whose answers are old.
+const lookTime = 2 * time.Second
+
+// look has the broker ask the sites whose last answer is old. Without an answer the view
+// shows what there is, with its age.
+func (a *agent) look(ctx context.Context, who Caller) {
+	ctx, stop := context.WithTimeout(ctx, min(lookTime, a.opt.Limits.Wait))
+	defer stop()
+	if _, err := a.opt.Host.Ask(ctx, who.ID(), a.opt.Agent, agents.SitesLook{}); err != nil {
+		a.opt.Log.Debug().Err(err).Msg("the sites were not asked for a view")
+	}
+}
+
 // turnTime is how long a health check waits for a turn of the agent.
 const turnTime = 2 * time.Second
 

@@ -245,7 +245,7 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	var sites SiteList
-	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); len(sites.Sites) != 2 || sites.Sites[0].Answer != "" {
+	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); len(sites.Sites) != 2 || sites.Sites[0].Answer != "usable" || sites.Sites[0].Groups[0].Free != 16 {
 		t.Errorf("before a cycle: %+v", sites)
 	}
 	b := wave("batch-0001")

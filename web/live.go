@@ -54,6 +54,7 @@ func (l *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer l.feed.leave(x)
 	p := &reader{pages: l, stream: x, out: w, r: r, dirty: map[string]bool{}}
+	p.look(r.Context(), who)
 	doc, err := p.whole(r.Context(), who)
 	if err != nil {
 		sendProblem(w, http.StatusServiceUnavailable, err.Error())
@@ -138,7 +139,8 @@ func (p *reader) follow(ctx context.Context) {
 				return
 			}
 		case <-beat.C:
-			due() // the ruler moves, and ended jobs get old
+			go p.look(ctx, p.who) // in the next frame that there is
+			due()                 // the ruler moves, and ended jobs get old
 		case <-check.C:
 			if still, err := p.identify(p.r); err != nil || still != p.who {
 				p.count.denied.Inc()

@@ -181,6 +181,7 @@ type (
 type market struct{ *agent }
 
 func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
+	s.look(ctx, caller(ctx))
 	out := &sitesOutput{}
 	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		out.Body.Sites = sitesOf(b, now)
@@ -234,6 +235,7 @@ func at(p bourse.Profile, now bourse.Time) int {
 }
 
 func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, error) {
+	s.look(ctx, caller(ctx))
 	out := &offersOutput{OfferList{Offers: []Offer{}}}
 	known := in.Site == ""
 	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {

@@ -58,15 +58,15 @@ func TestSites_ADrainShowsAtOnceWithoutAJob(t *testing.T) {
 			t.Errorf("no gauge says that north is %s", want)
 		}
 	}
-	shown("not-asked", "")
+	shown("usable", "")
 	call(t, s, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
 	shown("drained", "draining")
 	call(t, s, olga, "DELETE", "/v1/drain", nil, nil)
-	shown("not-asked", "")
+	shown("usable", "")
 	call(t, s, olga, "POST", "/v1/drain", DrainWish{Until: "1h"}, nil)
 	shown("drained", "draining")
 	h.pass(bourse.Hour)
-	shown("not-asked", "")
+	shown("usable", "")
 	submit(t, b, ana, wave("batch-0001"))
 	h.pass(bourse.Second)
 	shown("usable", "")
@@ -85,4 +85,28 @@ func gauge(t *testing.T, s *Server, name string) string {
 		}
 	}
 	return ""
+}
+
+// While nothing waits, no cycle asks the sites. Whoever looks at one whose last answer is old
+// sees it as it is now, and one that no longer answers as silent.
+func TestSites_AViewAsksASiteWhoseLastAnswerIsOld(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	shown := func() Site {
+		t.Helper()
+		var list SiteList
+		call(t, s, ana, "GET", "/v1/sites", nil, &list)
+		return list.Sites[0]
+	}
+	submit(t, s, ana, wave("batch-0001"))
+	h.pass(2 * bourse.Hour)
+	if x := shown(); x.State != "usable" || x.Asked != Instant(h.w.Now()) || x.Groups[0].Free != 16 {
+		t.Errorf("two hours later it is shown as of %v: %+v", x.Asked, x)
+	}
+	before := shown().Asked
+	h.pass(5 * bourse.Second)
+	if x := shown(); x.Asked != before {
+		t.Errorf("an answer of 5 s ago is old: %+v", x)
+	}
 }
