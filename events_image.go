@@ -25,6 +25,12 @@ type (
 		Budget   BudgetMemory   `json:"budget,omitzero"`
 		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have waiting jobs; the first is served next
 		Tenancy  TenancyMemory  `json:"tenancy,omitzero"`
+		Dealt    []SiteDealt    `json:"dealt,omitempty"` // in order of site
+	}
+	// SiteDealt is the latest life of a broker that has begun a transaction at a site.
+	SiteDealt struct {
+		Site        string `json:"site"`
+		Incarnation uint32 `json:"incarnation"`
 	}
 	// Pacing is what a broker's next cycle needs from the last ones.
 	Pacing struct {
@@ -56,7 +62,8 @@ type (
 	// BrokerLife is a life and the highest sequence number that it recorded.
 	BrokerLife struct {
 		LifeBegun
-		High uint64 `json:"high"`
+		High   uint64 `json:"high"`
+		Fenced bool   `json:"fenced,omitempty"` // another process had its number, or a later one
 	}
 	// JobMemory is what a broker keeps about a job.
 	JobMemory struct {

@@ -163,7 +163,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	t := begun(f, mem.names[f.Job], &mem.texts)
 	for i := range t.legs {
 		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
-		mem.peers.ensure(mem.now, t.site(i))
+		mem.peers.ensure(mem.now, t.site(i)).deals(f.Tx.Incarnation)
 	}
 	mem.txs.begin(t)
 	mem.lives.raise(f.Tx.Seq)

@@ -55,8 +55,9 @@ func (b *Broker) Window(name string) []TxView {
 		return nil
 	}
 	var list []TxView
+	open := j.openLegs()
 	for _, t := range j.txs {
-		list = append(list, t.view())
+		list = append(list, t.viewOf(open))
 	}
 	return list
 }
