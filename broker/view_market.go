@@ -47,6 +47,41 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 	}
 }
 
+// Stake is what a broker has bought at a site and is not over.
+type Stake struct {
+	Jobs    int // whose windows have legs there
+	Legs    int
+	Running int            // of the legs, by what the site has said
+	Cost    bourse.Credits // of the legs
+	Horizon bourse.Duration
+}
+
+// Stake returns what would be given up if an operator declared a site lost, or false if
+// the broker knows no such site. It walks all transactions.
+func (b *Broker) Stake(site string) (Stake, bool) {
+	s := Stake{Horizon: b.cfg.Horizon}
+	jobs := map[*job]bool{}
+	for _, t := range b.txs.all() {
+		if t.state != bourse.TxCommitted {
+			continue
+		}
+		for i := range t.legs {
+			l := &t.legs[i]
+			if t.sites[i] != site || l.state.Terminal() {
+				continue
+			}
+			jobs[t.job] = true
+			s.Legs++
+			s.Cost = s.Cost.Plus(l.fare.Total())
+			if l.state == bourse.Running {
+				s.Running++
+			}
+		}
+	}
+	s.Jobs = len(jobs)
+	return s, b.peers.named(site) != nil
+}
+
 // Window returns the transactions that make up a job's window, in the order of their
 // COMMITs, or nil if the job is unknown or has no window.
 func (b *Broker) Window(name string) []TxView {

@@ -380,7 +380,7 @@ func (m *mirror) asksAgain(t *txMirror) {
 func (m *mirror) adopted(f bourse.LegAdopted) {
 	t := m.txs[f.Leg.Tx]
 	if t == nil {
-		t = &txMirror{begun: bourse.TxBegun{Tx: f.Leg.Tx}}
+		t = &txMirror{begun: bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job}}
 		m.txs[f.Leg.Tx] = t
 	}
 	for len(t.begun.Legs) <= f.Leg.Leg {
