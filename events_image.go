@@ -26,6 +26,7 @@ type (
 		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have waiting jobs; the first is served next
 		Tenancy  TenancyMemory  `json:"tenancy,omitzero"`
 		Dealt    []SiteDealt    `json:"dealt,omitempty"` // in order of site
+		Trust    []SiteTrust    `json:"trust,omitempty"` // in order of site
 	}
 	// SiteDealt is the latest life of a broker that has begun a transaction at a site.
 	SiteDealt struct {
@@ -64,6 +65,14 @@ type (
 		LifeBegun
 		High   uint64 `json:"high"`
 		Fenced bool   `json:"fenced,omitempty"` // another process had its number, or a later one
+	}
+	// SiteTrust is how a site has kept its word.
+	SiteTrust struct {
+		Site   string `json:"site"`
+		Broken uint64 `json:"broken"` // words, in all
+		Recent int    `json:"recent"` // of them, within an hour from First
+		First  Time   `json:"first"`
+		Until  Time   `json:"until,omitempty"` // it comes last
 	}
 	// JobMemory is what a broker keeps about a job.
 	JobMemory struct {

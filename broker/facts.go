@@ -76,7 +76,11 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.lives.begin(f)
 	case bourse.LifeFenced:
 		mem.lives.fence(f.Latest)
-	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
+	case bourse.LegsDisowned:
+		mem.applyDisowned(f)
+	case bourse.WordBroken:
+		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, 1)
+	case bourse.Amnesia, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
 	case bourse.LegStarted:
 		mem.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
@@ -222,7 +226,7 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 		mem.applyAborted(t)
 		return
 	}
-	t.state = bourse.TxCommitted
+	t.state, t.since = bourse.TxCommitted, mem.now
 	if l := mem.txs.lookup(t.repairs); l != nil {
 		l.mended = true
 	}

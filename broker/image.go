@@ -41,7 +41,7 @@ func (mem *memory) Part(i int) agents.Fact {
 // common is what an image has besides jobs and transactions.
 func (mem *memory) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
-		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage()}
+		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
 		switch {
@@ -171,6 +171,9 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	}
 	for _, x := range f.Dealt {
 		mem.peers.ensure(mem.now, siteID(x.Site)).deals(x.Incarnation)
+	}
+	for _, x := range f.Trust {
+		mem.peers.ensure(mem.now, siteID(x.Site)).trust = trust{x.Broken, x.Recent, x.First, x.Until}
 	}
 	mem.accounts.Load(f.Accounts, f.Returned)
 	mem.pacing.load(f.Pacing)

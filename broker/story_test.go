@@ -168,6 +168,14 @@ func (s *story) command(d *datadriven.TestData) {
 			}
 			s.trace.WriteString("\n")
 		}
+	case "trust": // in sites
+		for v := range s.b.Sites() {
+			fmt.Fprintf(&s.trace, "%s: %d words broken", v.Name, v.Broken)
+			if v.Last > 0 {
+				fmt.Fprintf(&s.trace, ", comes last until %v", v.Last)
+			}
+			s.trace.WriteString("\n")
+		}
 	case "jobs":
 		s.trace.WriteString(jobWords(s.b))
 	case "offers": // to shift, as the jobs' users see them
@@ -315,7 +323,7 @@ func remembered(b *Broker) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.whole(), j.state, j.stub, j.submitted(), j.reason, ids))
 	}
 	for p := range b.peers.all() {
-		lines = append(lines, fmt.Sprintf("%s has last sold to life %d", p.name, p.dealt))
+		lines = append(lines, fmt.Sprintf("%s has last sold to life %d, and kept its word as in %+v", p.name, p.dealt, p.trust))
 	}
 	for _, t := range b.txs.all() {
 		lines = append(lines, fmt.Sprintf("%v of %s %v at %v, number %d, %v, repairs %v, asks %+v, spare %+v within %v, given up %v, apart %t, offer %d",

@@ -22,6 +22,9 @@ type SiteView struct {
 
 	Lost   *bourse.LostSite // nil: it is not lost
 	Silent bourse.Duration  // how long it has left questions unanswered
+
+	Broken uint64      // words that it has broken, in all lives of the broker
+	Last   bourse.Time // until when it comes last for that; 0: it does not
 }
 
 // Sites yields the sites that the broker knows, in order of name, with what
@@ -38,6 +41,9 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 			if s := b.scheduler.answer(p.id); s != nil {
 				v.Answer, v.Asked = s.Answer.String(), opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
+			}
+			if v.Broken = p.trust.broken; p.trust.last(b.now) {
+				v.Last = p.trust.until
 			}
 			p.stands.show(&v)
 			if !yield(v) {

@@ -41,6 +41,8 @@ type feed struct {
 	hooks *webhooks
 	past  *past
 
+	broken broken // of run alone
+
 	facts chan fact
 	done  chan struct{}
 
@@ -218,7 +220,7 @@ func (f *feed) show(some []fact) {
 // the broker for the others would hold it up, and its replicas with it.
 func tells(f agents.Fact) bool {
 	switch f.(type) {
-	case bourse.CycleSeen, bourse.CyclePlanned, bourse.LegPriced, bourse.LegProved:
+	case bourse.CycleSeen, bourse.CyclePlanned, bourse.LegPriced, bourse.LegProved, bourse.WordBroken:
 		return false
 	}
 	return true
@@ -247,6 +249,8 @@ func (f *feed) note(x *fact) {
 		f.count.decided(v)
 	case bourse.JobsForgotten:
 		f.jobs.forget(v.Jobs)
+	case bourse.WordBroken, bourse.LegsDisowned:
+		f.warn(x)
 	}
 }
 

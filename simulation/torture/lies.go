@@ -122,12 +122,15 @@ func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much
 	invent := agents.ListedLeg{Leg: bourse.LegID{Tx: bourse.TxID{Broker: brokerNames[draw>>4%3], Incarnation: max(m.Incarnation, 2) - 1, Nonce: draw, Seq: 1 + draw>>8%1000}, Leg: int(draw >> 16 % 4)},
 		What: bourse.Leg{Group: "g1", Nodes: 1, Start: start.Add(storm), End: start.Add(storm + bourse.Hour)}, Job: "mine", User: "ana", Version: 1,
 		State: []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed, bourse.Settled}[draw>>20%4], Fare: bourse.Fare{Base: much >> (draw >> 24 % 24)}, Limit: much, Left: bourse.Hour}
-	if n := len(m.Legs); n > 0 && draw>>36%2 == 0 {
+	switch n := len(m.Legs); {
+	case n > 0 && draw>>36%2 == 0:
 		invent.Leg.Tx = m.Legs[n-1].Leg.Tx
 		invent.Leg.Tx.Seq += 1000
+	case draw>>37%2 == 0: // of a life that nobody has heard of
+		invent.Leg.Tx.Incarnation = m.Incarnation + 1
 	}
 	list := []agents.ListedLeg{invent}
-	if draw>>40%8 == 0 {
+	if draw>>40%4 == 0 {
 		invent.Leg.Leg, invent.State, invent.Fare = 0, bourse.Confirmed, bourse.Fare{Base: 1}
 		for range 300 {
 			invent.Leg.Tx.Seq++
