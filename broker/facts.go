@@ -77,7 +77,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case bourse.LifeFenced:
 		mem.lives.fence(f.Latest)
 	case bourse.LegsDisowned:
-		mem.applyDisowned(f)
+		mem.peers.disowned(mem.now, f)
 	case bourse.WordBroken:
 		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, 1)
 	case bourse.Amnesia, bourse.CycleSeen, bourse.CyclePlanned: // no state changes

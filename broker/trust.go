@@ -49,16 +49,16 @@ func (t *trust) breaks(now bourse.Time, words int) {
 // last reports whether a site comes last.
 func (t *trust) last(now bourse.Time) bool { return now < t.until }
 
-// wordBroken records that a site has broken its word about a leg.
-func (mem *memory) wordBroken(site string, leg bourse.LegID, why bourse.Reason, out *agents.Outbox) {
-	mem.record(bourse.WordBroken{Site: site, Leg: leg, Reason: why}, out)
+// brokenWord says that a site has broken its word about a leg.
+func brokenWord(site string, leg bourse.LegID, why bourse.Reason) bourse.WordBroken {
+	return bourse.WordBroken{Site: site, Leg: leg, Reason: why}
 }
 
-// applyDisowned counts legs that the record contradicts. One such list is enough to come
-// last. Legs that are too many or too dear may be true.
-func (mem *memory) applyDisowned(f bourse.LegsDisowned) {
+// disowned counts legs that the record contradicts. One such list is enough to come last.
+// Legs that are too many or too dear may be true.
+func (d *directory) disowned(now bourse.Time, f bourse.LegsDisowned) {
 	if f.Reason.Code == bourse.Invalid {
-		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, max(f.Legs, brokenMost))
+		d.ensure(now, siteID(f.Site)).trust.breaks(now, max(f.Legs, brokenMost))
 	}
 }
 
@@ -72,20 +72,19 @@ func (d *directory) comeLast(now bourse.Time, sites []agents.ID) (list []bourse.
 	return list
 }
 
-// plan finds alternatives for the jobs of the current cycle: first without the sites that
-// come last, and then, if any job has none, with them for those jobs. Row B145.
-func (sch *scheduler) plan(now bourse.Time) *planning.Draft {
-	in := &sch.cycle.input
-	last := sch.peers.comeLast(now, sch.sites)
+// planWithoutLast finds alternatives for the jobs of a cycle: first without the sites that
+// come last, and then, if any job has none, with them for those jobs. It marks in the input
+// which sites were left out for which jobs. Row B145.
+func planWithoutLast(p *planning.Planner, in *planning.Input, last []bourse.UserBarred) *planning.Draft {
 	if len(last) == 0 {
-		return sch.planner.Plan(in)
+		return p.Plan(in)
 	}
 	closed := make([][]bourse.UserBarred, len(in.Jobs))
 	for i := range in.Jobs {
 		closed[i] = in.Jobs[i].Barred
 		in.Jobs[i].Barred = addLast(closed[i], last)
 	}
-	d := sch.planner.Plan(in)
+	d := p.Plan(in)
 	again := false
 	for i := range in.Jobs {
 		if len(d.Jobs[i].Alternatives) == 0 && !in.Jobs[i].Gone {
@@ -95,7 +94,7 @@ func (sch *scheduler) plan(now bourse.Time) *planning.Draft {
 	if !again {
 		return d
 	}
-	return sch.planner.Plan(in)
+	return p.Plan(in)
 }
 
 // addLast adds the sites that come last to those that are closed to a job's user, in order

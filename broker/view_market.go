@@ -62,9 +62,9 @@ type Stake struct {
 	Horizon bourse.Duration
 }
 
-// Stake returns what would be given up if an operator declared a site lost, or false if
+// StakeAt returns what would be given up if an operator declared a site lost, or false if
 // the broker knows no such site. It walks all transactions.
-func (b *Broker) Stake(site string) (Stake, bool) {
+func StakeAt(b *Broker, site string) (Stake, bool) {
 	s := Stake{Horizon: b.cfg.Horizon}
 	jobs := map[*job]bool{}
 	for _, t := range b.txs.all() {

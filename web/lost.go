@@ -31,7 +31,7 @@ func (s *market) stake(ctx context.Context, in *foundInput) (*stakeOutput, error
 	out, known := &stakeOutput{}, false
 	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		var x broker.Stake
-		x, known = b.Stake(in.Site)
+		x, known = broker.StakeAt(b, in.Site)
 		out.Body = SiteStake{Site: in.Site, Jobs: x.Jobs, Legs: x.Legs, Running: x.Running, Cost: Credits{x.Cost}, Horizon: Seconds{x.Horizon}}
 	})
 	if err == nil && !known {

@@ -87,9 +87,9 @@ func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
 	}
 	if len(last) > 0 {
 		why = reason(why.Code, "%v; come last, as they have broken their word: %v", why, bourse.Phrase(strings.Join(last, ", ")))
-	}
-	if len(names) == 0 {
-		return why
+		if len(names) == 0 {
+			return why
+		}
 	}
 	words := bourse.Say("closed to %s: %v", cmp.Or(j.User, "users without a name"), bourse.Phrase(strings.Join(names, ", ")))
 	if !others {
