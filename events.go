@@ -13,7 +13,7 @@ func Facts() []interface{ Kind() string } {
 		LegMoved{}, LegRestored{}, SiteBegun{}, LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, LegProved{}, TxDecided{}, LegClosed{}, LegDone{},
-		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, LegsDisowned{}, Amnesia{}, JobBroken{}, JobCancelled{},
+		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, LegsDisowned{}, WordBroken{}, Amnesia{}, JobBroken{}, JobCancelled{},
 		SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{}, BudgetOpened{}, Deposited{}, TermsRead{}, TermsGranted{}, BrokerImage{},
 		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
 	}

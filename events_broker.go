@@ -191,6 +191,13 @@ type (
 		Cost   Credits `json:"cost"`
 		Reason Reason  `json:"reason,omitzero"`
 	}
+	// WordBroken says that a site has said what cannot be, or has taken back at once what
+	// it had confirmed.
+	WordBroken struct {
+		Site   string `json:"site"`
+		Leg    LegID  `json:"leg"`
+		Reason Reason `json:"reason"`
+	}
 	// Amnesia says that a site, or the broker itself, has lost recent memory. It names the
 	// legs concerned.
 	Amnesia struct {
@@ -262,6 +269,7 @@ func (LifeFenced) Kind() string        { return "life-fenced" }
 func (TxReversed) Kind() string        { return "tx-reversed" }
 func (LegAdopted) Kind() string        { return "leg-adopted" }
 func (LegsDisowned) Kind() string      { return "legs-disowned" }
+func (WordBroken) Kind() string        { return "word-broken" }
 func (Amnesia) Kind() string           { return "amnesia" }
 func (JobBroken) Kind() string         { return "job-broken" }
 func (JobCancelled) Kind() string      { return "job-cancelled" }

@@ -129,6 +129,10 @@ type (
 		Until Time     `json:"until"`
 		Wait  Duration `json:"wait"`          // from now on; it grows with each such refusal in a row
 		Why   string   `json:"why,omitempty"` // in the site's words
+
+		// Last says that the site is not closed, but comes last, because it has broken its
+		// word: the job has found windows elsewhere. Only of a cycle's jobs.
+		Last bool `json:"last,omitempty"`
 	}
 	// JobsForgotten says that the broker has dropped jobs that ended long ago. Their names
 	// are free again.

@@ -25,6 +25,13 @@ type (
 		Budget   BudgetMemory   `json:"budget,omitzero"`
 		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have waiting jobs; the first is served next
 		Tenancy  TenancyMemory  `json:"tenancy,omitzero"`
+		Dealt    []SiteDealt    `json:"dealt,omitempty"` // in order of site
+		Trust    []SiteTrust    `json:"trust,omitempty"` // in order of site
+	}
+	// SiteDealt is the latest life of a broker that has begun a transaction at a site.
+	SiteDealt struct {
+		Site        string `json:"site"`
+		Incarnation uint32 `json:"incarnation"`
 	}
 	// Pacing is what a broker's next cycle needs from the last ones.
 	Pacing struct {
@@ -56,7 +63,16 @@ type (
 	// BrokerLife is a life and the highest sequence number that it recorded.
 	BrokerLife struct {
 		LifeBegun
-		High uint64 `json:"high"`
+		High   uint64 `json:"high"`
+		Fenced bool   `json:"fenced,omitempty"` // another process had its number, or a later one
+	}
+	// SiteTrust is how a site has kept its word.
+	SiteTrust struct {
+		Site   string `json:"site"`
+		Broken uint64 `json:"broken"` // words, in all
+		Recent int    `json:"recent"` // of them, within an hour from First
+		First  Time   `json:"first"`
+		Until  Time   `json:"until,omitempty"` // it comes last
 	}
 	// JobMemory is what a broker keeps about a job.
 	JobMemory struct {

@@ -20,14 +20,22 @@ func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 // strays lists the stray legs in order of their names, each once. If two sites claim
 // the same leg, the one that says it was committed is believed, otherwise the first in
 // the list of sites. If leg numbers leave a gap, it counts against the site of the next
-// leg; see maxGaps. Rows B90 and B91.
-func (rec *recovery) strays() []stray {
+// leg; see maxGaps. Legs that the record contradicts are disowned. Rows B90, B91, B142.
+func (rec *recovery) strays(no *disowned) []stray {
 	var found []stray
 	for p := range rec.peers.all() {
 		for _, l := range p.legs {
-			if !rec.recorded(l.Leg) && l.Leg.Tx.Broker == rec.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && planning.SoundFare(l.Fare) && soundLeg(&l.What) {
-				found = append(found, stray{p.name, l})
+			if rec.recorded(l.Leg) || l.Leg.Tx.Broker != rec.cfg.Name || l.Leg.Leg < 0 || l.Leg.Leg >= maxLegs || !planning.SoundFare(l.Fare) || !soundLeg(&l.What) {
+				continue
 			}
+			x := stray{p.name, l}
+			if rec.contradicted(p, l.Leg.Tx) {
+				if x.matters() {
+					no.add(&x, isOver)
+				}
+				continue
+			}
+			found = append(found, x)
 		}
 	}
 	slices.SortStableFunc(found, func(x, y stray) int {
@@ -76,10 +84,15 @@ func rank(yes bool) int {
 // adopt takes over legs that sites have listed and that are not on record: the broker
 // itself has lost memory. A transaction with a confirmed leg was committed; any other is
 // given up. It does not take over again what the broker has itself forgotten, a day
-// after its end, nor what it cannot have bought within its budget. Rows B55, B56, B99.
+// after its end, nor what it cannot have bought: see credible. Rows B55, B56, B99, B142,
+// B143.
 func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
-	found := rec.strays()
 	var no disowned
+	found := rec.strays(&no)
+	var so *adopted
+	if len(found) > 0 {
+		so = rec.adoptedSoFar()
+	}
 	for len(found) > 0 {
 		n := 1
 		for n < len(found) && found[n].leg.Leg.Tx == found[0].leg.Leg.Tx {
@@ -89,45 +102,27 @@ func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 		found = found[n:]
 		t := rec.txs.get(group[0].leg.Leg.Tx)
 		commit, open := t.keepsWindow(), false
-		var cost bourse.Credits
 		for _, x := range group {
 			commit = commit || took(x.sighting())
 			open = open || x.leg.State == bourse.Held || x.leg.State == bourse.Prepared
-			cost = cost.Plus(x.leg.Fare.Total())
 		}
 		if !commit && !open {
 			continue // it is over everywhere, without effect
 		}
-		if commit && !rec.accounts.Bears(cost) {
-			for _, x := range group {
-				no.add(x.site, &x.leg)
+		if why := so.doubts(group, commit); why != credible {
+			for i := range group {
+				no.add(&group[i], why)
 			}
 			continue
 		}
+		so.add(group, commit, t == nil)
 		if t != nil {
 			rec.adoptLate(now, t, group, commit, out)
 		} else {
 			rec.adoptTx(now, group, commit, out)
 		}
 	}
-	for _, f := range no.bySite {
-		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
-		rec.record(f, out)
-	}
-}
-
-// disowned sums up, by site, the legs that are not adopted.
-type disowned struct{ bySite []bourse.LegsDisowned }
-
-func (d *disowned) add(site string, l *agents.ListedLeg) {
-	i := slices.IndexFunc(d.bySite, func(f bourse.LegsDisowned) bool { return f.Site == site })
-	if i < 0 {
-		i = len(d.bySite)
-		d.bySite = append(d.bySite, bourse.LegsDisowned{Site: site, First: l.Leg})
-	}
-	f := &d.bySite[i]
-	f.Legs++
-	f.Cost = f.Cost.Plus(l.Fare.Total())
+	no.record(rec.memory, out)
 }
 
 // adoptLegs records the legs, at their prices or, if they are given up at once, at none.

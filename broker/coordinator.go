@@ -27,7 +27,9 @@ type coordinator struct {
 // record of.
 type recovery struct {
 	*memory
-	co *coordinator
+	co       *coordinator
+	had      bourse.Credits // what the account could pay when this life began
+	regained bourse.Credits // the cost of what this life has adopted of lives on record
 }
 
 // amnesia notices when a site has lost recent memory, and tells it again what it has

@@ -214,8 +214,8 @@ func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
 	c.input = sch.makeInput(now)
+	c.draft = planWithoutLast(&sch.planner, &c.input, sch.peers.comeLast(now, sch.sites))
 	sch.recordSeen(now, out)
-	c.draft = sch.planner.Plan(&c.input)
 	c.summary.Skewed, c.summary.Sites, c.summary.Slots = c.input.Skewed(), c.input.Answered(), c.draft.Slots
 	sch.postponed(c.draft.Postponed, out)
 	if len(c.draft.Groups) == 0 { // no site has offered anything

@@ -78,6 +78,7 @@ func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agen
 	total := l.fare.Total()
 	if t.flex.Early(l.what, now) {
 		co.early++
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.Early, "it says that a leg ended %s before its start", l.what.Start.Sub(now).Words())), out)
 		co.end(now, t, m.Leg.Leg, bourse.Lost, total, 0, reason(bourse.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
 			t.sites[m.Leg.Leg], l.what.Start.Sub(now).Words()), out)
 		return
@@ -119,6 +120,9 @@ func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m age
 	why := m.Reason
 	if !why.Refused() {
 		why = reason(bourse.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
+	}
+	if t.state == bourse.TxCommitted && !l.state.Terminal() && t.since > 0 && now < min(t.since.Add(justNow), l.what.Start) {
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.Busy, "it has lost a leg that it had just sold: %v", why)), out)
 	}
 	co.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
 }

@@ -76,7 +76,11 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.lives.begin(f)
 	case bourse.LifeFenced:
 		mem.lives.fence(f.Latest)
-	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
+	case bourse.LegsDisowned:
+		mem.peers.disowned(mem.now, f)
+	case bourse.WordBroken:
+		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, 1)
+	case bourse.Amnesia, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
 	case bourse.LegStarted:
 		mem.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
@@ -163,7 +167,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	t := begun(f, mem.names[f.Job], &mem.texts)
 	for i := range t.legs {
 		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
-		mem.peers.ensure(mem.now, t.site(i))
+		mem.peers.ensure(mem.now, t.site(i)).deals(f.Tx.Incarnation)
 	}
 	mem.txs.begin(t)
 	mem.lives.raise(f.Tx.Seq)
@@ -222,7 +226,7 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 		mem.applyAborted(t)
 		return
 	}
-	t.state = bourse.TxCommitted
+	t.state, t.since = bourse.TxCommitted, mem.now
 	if l := mem.txs.lookup(t.repairs); l != nil {
 		l.mended = true
 	}

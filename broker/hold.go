@@ -90,10 +90,12 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		return
 	}
 	if !planning.SoundFare(m.Fare) || m.Fare.Total() > l.limit {
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.TooDear, "it holds a leg at %v credits, above the limit %v", m.Fare.Total(), l.limit)), out)
 		co.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
 	if !t.placed(l, m) {
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.Invalid, "it has placed a leg over [%v, %v), which was not asked for", m.Start, m.End)), out)
 		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}

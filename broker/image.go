@@ -41,7 +41,7 @@ func (mem *memory) Part(i int) agents.Fact {
 // common is what an image has besides jobs and transactions.
 func (mem *memory) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
-		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage()}
+		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
 		switch {
@@ -169,6 +169,12 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 		p := mem.peers.ensure(mem.now, siteID(x.Site))
 		p.went, p.left = true, x.Since
 	}
+	for _, x := range f.Dealt {
+		mem.peers.ensure(mem.now, siteID(x.Site)).deals(x.Incarnation)
+	}
+	for _, x := range f.Trust {
+		mem.peers.ensure(mem.now, siteID(x.Site)).trust = trust{x.Broken, x.Recent, x.First, x.Until}
+	}
 	mem.accounts.Load(f.Accounts, f.Returned)
 	mem.pacing.load(f.Pacing)
 	mem.budget.load(f.Budget)
@@ -218,7 +224,9 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 		if t.sites[i] == "" {
 			continue
 		}
-		mem.peers.ensure(mem.now, t.site(i))
+		if p := mem.peers.ensure(mem.now, t.site(i)); mem.lives.presumes(t.id) { // images of earlier versions do not say it elsewhere
+			p.deals(t.id.Incarnation)
+		}
 		if !l.closed && t.state != bourse.TxAborted {
 			amount := l.limit
 			if l.priced {

@@ -65,6 +65,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 // begin begins a life. If it is not the first, it asks the sites to list their legs and
 // resumes watching the transactions on record.
 func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
+	rec.had, rec.regained = rec.accounts.Left(), 0
 	for p := range rec.peers.all() {
 		p.heard = now // earlier, nobody was listening
 		p.listed = !again
@@ -115,7 +116,7 @@ func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
 
 // unsure reports whether this life may not buy anything yet, because some members have
 // not listed their legs and either listWait is not over, or another site has listed a
-// leg that is not on record. In the second case the broker itself has lost memory, and a
+// leg that is not on record and that it can have. In the second case the broker itself has lost memory, and a
 // silent site may already carry what it would buy again. Row B64.
 func (rec *recovery) unsure(now bourse.Time) bool {
 	if !rec.peers.listening() {
@@ -126,7 +127,9 @@ func (rec *recovery) unsure(now bourse.Time) bool {
 	}
 	for p := range rec.peers.all() {
 		for i := range p.legs {
-			if l := &p.legs[i]; rec.txs.get(l.Leg.Tx) == nil && !rec.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
+			l := &p.legs[i]
+			x := stray{p.name, *l}
+			if rec.txs.get(l.Leg.Tx) == nil && !rec.lives.presumes(l.Leg.Tx) && !rec.contradicted(p, l.Leg.Tx) && (l.State.Blocks() || x.matters()) {
 				return true
 			}
 		}

@@ -44,7 +44,12 @@ func (l *lives) begin(f bourse.LifeBegun) {
 }
 
 // fence ends the present life, because a later one with that incarnation now acts.
-func (l *lives) fence(latest uint32) { l.fenced, l.fencedBy = true, latest }
+func (l *lives) fence(latest uint32) {
+	l.fenced, l.fencedBy = true, latest
+	if n := len(l.list); n > 0 {
+		l.list[n-1].Fenced = true
+	}
+}
 
 // ended reports whether another process acts for this broker.
 func (l *lives) ended() bool { return l.fenced }
@@ -64,6 +69,18 @@ func (l *lives) presumes(id bourse.TxID) bool {
 		}
 	}
 	return false
+}
+
+// named reports whether the life of a transaction is on record.
+func (l *lives) named(id bourse.TxID) bool {
+	return slices.ContainsFunc(l.list, func(x bourse.BrokerLife) bool { return x.Incarnation == id.Incarnation && x.Nonce == id.Nonce })
+}
+
+// denies reports whether a life of that number is on record with another nonce, has bought
+// something and was never fenced. Each site takes the first nonce of a number that it
+// hears, and fences all others.
+func (l *lives) denies(id bourse.TxID) bool {
+	return !l.named(id) && slices.ContainsFunc(l.list, func(x bourse.BrokerLife) bool { return x.Incarnation == id.Incarnation && x.High > 0 && !x.Fenced })
 }
 
 // image adds the lives to an image, and load takes them from one.

@@ -250,6 +250,7 @@ func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.
 		return
 	}
 	los.early++
+	los.record(brokenWord(t.sites[i], t.leg(i), reason(bourse.Early, "it says that a leg ended %s before its start", t.legs[i].what.Start.Sub(now).Words())), out)
 	los.settleClaim(t, i, bourse.Lost, 0, out)
 }
 

@@ -53,10 +53,11 @@ func (b *Broker) welcome(id agents.ID) bool {
 }
 
 // someAway reports whether a site that takes no part in this cycle may take part in a later
-// one: it has not listed its legs, has joined since the cycle began, or has left no longer
-// than a horizon ago; or gossip has only just named a site and may name more. That a site
-// has left is only a hint, and no job is given up for good on a hint. Row B65. For sites
-// that are asked in turn see asking.elsewhere.
+// one: it has not listed its legs, has joined since the cycle began, or has left or was lost
+// no longer than a horizon ago; or gossip has only just named a site and may name more. That
+// a site has left is only a hint, and an operator may take back that one is lost: no job is
+// given up for good on that. Rows B65, B106. For sites that are asked in turn see
+// asking.elsewhere.
 func (sch *scheduler) someAway() bool {
 	if !sch.peers.settled(sch.now) {
 		return true
@@ -66,7 +67,7 @@ func (sch *scheduler) someAway() bool {
 		_, asked := sch.index[p.id]
 		asked = asked || inTurn
 		if p.lost != nil {
-			return !p.lost.Wish && sch.now < p.lost.Since.Add(sch.cfg.Horizon)
+			return sch.now < p.lost.Since.Add(sch.cfg.Horizon)
 		}
 		return p.member && !(p.listed && asked) || !p.member && p.went && sch.now < p.left.Add(sch.cfg.Horizon)
 	})

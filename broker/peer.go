@@ -16,6 +16,9 @@ type peer struct {
 
 	lost *loss // nil: it is not lost
 
+	trust trust
+	dealt uint32 // the latest life of the broker that has begun a transaction there; 0: none
+
 	// This life only.
 	heard     bourse.Time // when it last sent anything
 	asked     bourse.Time // when it was first asked, since then, something it must answer; 0: it was not

@@ -76,7 +76,7 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	for e.next < len(e.tx.spare) {
 		s := e.tx.spare[e.next]
 		e.next++
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !ers.peers.serves(s.Site) || ers.bars.closed(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !ers.peers.serves(s.Site) || ers.peers.named(s.Site).trust.last(now) || ers.bars.closed(now, s.Site, e.job.User) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
@@ -92,13 +92,14 @@ func (ers *errands) away(site string) bourse.Reason {
 }
 
 // mendFromOffers repairs with the cheapest nodes that the sites offer from the lost
-// leg's start on.
+// leg's start on; those of sites that have broken their word come last.
 func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
 	length := ers.sizeOf(e.tx).Length
 	type choice struct {
 		bourse.SiteLeg
 		price bourse.Credits // of a node
+		last  bool           // its site has broken its word
 	}
 	var list []choice
 	for i := range e.poll.sites {
@@ -110,6 +111,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 		if e.job.OneSite && site != e.tx.sites[e.leg] || ers.bars.closed(now, site, e.job.User) {
 			continue
 		}
+		last := ers.peers.named(site).trust.last(now)
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
@@ -121,11 +123,13 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 				continue
 			}
 			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.what.Nodes); w.Nodes > 0 {
-				list = append(list, choice{bourse.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End)})
+				list = append(list, choice{bourse.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(x, y choice) int { return cmp.Compare(x.price, y.price) })
+	slices.SortStableFunc(list, func(x, y choice) int {
+		return cmp.Or(cmp.Compare(rank(x.last), rank(y.last)), cmp.Compare(x.price, y.price))
+	})
 	var legs []bourse.SiteLeg
 	var base []bourse.Credits
 	need := l.what.Nodes

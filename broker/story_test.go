@@ -168,6 +168,14 @@ func (s *story) command(d *datadriven.TestData) {
 			}
 			s.trace.WriteString("\n")
 		}
+	case "trust": // in sites
+		for v := range s.b.Sites() {
+			fmt.Fprintf(&s.trace, "%s: %d words broken", v.Name, v.Broken)
+			if v.Last > 0 {
+				fmt.Fprintf(&s.trace, ", comes last until %v", v.Last)
+			}
+			s.trace.WriteString("\n")
+		}
 	case "jobs":
 		s.trace.WriteString(jobWords(s.b))
 	case "offers": // to shift, as the jobs' users see them
@@ -314,6 +322,9 @@ func remembered(b *Broker) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.whole(), j.state, j.stub, j.submitted(), j.reason, ids))
 	}
+	for p := range b.peers.all() {
+		lines = append(lines, fmt.Sprintf("%s has last sold to life %d, and kept its word as in %+v", p.name, p.dealt, p.trust))
+	}
 	for _, t := range b.txs.all() {
 		lines = append(lines, fmt.Sprintf("%v of %s %v at %v, number %d, %v, repairs %v, asks %+v, spare %+v within %v, given up %v, apart %t, offer %d",
 			t.id, t.job.Name, t.state, t.sites, t.number, t.reason, t.repairs, t.request, t.spare, t.flex, t.givenUp, t.apart, t.offer))
@@ -458,9 +469,12 @@ func (s *story) leg(text string) bourse.LegID {
 	if _, err := fmt.Sscanf(rest, "%d.%d", &id.Tx.Seq, &id.Leg); err != nil {
 		s.t.Fatalf("leg %q: %v", text, err)
 	}
-	if life != "" {
-		n := number(s.t, life)
-		id.Tx = bourse.TxID{Broker: "vo1", Incarnation: uint32(n), Nonce: uint64(n), Seq: id.Tx.Seq}
+	if life != "" { // "2/5.0", or "2@9/5.0": of a process with another nonce
+		life, nonce, other := strings.Cut(life, "@")
+		if !other {
+			nonce = life
+		}
+		id.Tx = bourse.TxID{Broker: "vo1", Incarnation: uint32(number(s.t, life)), Nonce: uint64(number(s.t, nonce)), Seq: id.Tx.Seq}
 		return id
 	}
 	for _, t := range s.b.txs.all() {

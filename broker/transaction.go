@@ -43,6 +43,7 @@ type transaction struct {
 	resolved bool        // this life may send messages about it; see life.go
 	sent     int         // legs asked for so far
 	until    bourse.Time // from here on it must not be committed
+	since    bourse.Time // when it was committed; 0: before this life's image
 
 	number int      // of the alternative
 	sites  []string // leg by leg

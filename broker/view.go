@@ -88,8 +88,14 @@ func (b *Broker) Job(name string) (JobView, bool) {
 // Transactions yields all transactions in the order in which they became known.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
+		open := map[*job]int{}
 		for _, t := range b.txs.all() {
-			if !yield(t.view()) {
+			n, counted := open[t.job]
+			if !counted {
+				n = t.job.openLegs()
+				open[t.job] = n
+			}
+			if !yield(t.viewOf(n)) {
 				return
 			}
 		}
@@ -150,7 +156,28 @@ func (j *job) view() JobView {
 	return v
 }
 
-func (t *transaction) view() TxView {
+func (t *transaction) view() TxView { return t.viewOf(t.job.openLegs()) }
+
+// openLegs counts the legs of a job's window that are not over.
+func (j *job) openLegs() (n int) {
+	for _, t := range j.txs {
+		n += t.openLegs()
+	}
+	return n
+}
+
+func (t *transaction) openLegs() (n int) {
+	for i := range t.legs {
+		if !t.legs[i].state.Terminal() {
+			n++
+		}
+	}
+	return n
+}
+
+// viewOf is a transaction whose job's window has so many open legs. It costs what the
+// transaction shows, however many others its job has.
+func (t *transaction) viewOf(open int) TxView {
 	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state.Decided(),
 		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs)),
 		Repairs: t.repairs, Moves: t.request != nil}
@@ -159,12 +186,8 @@ func (t *transaction) view() TxView {
 		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Shifts: l.shifts, Version: l.version, Result: l.onNodes().result}
 		v.Legs[i].Flex = t.flex
 	}
-	for _, o := range t.job.txs {
-		for i := range o.legs {
-			if o != t && !o.legs[i].state.Terminal() {
-				v.Others++
-			}
-		}
+	if v.Others = open; slices.Contains(t.job.txs, t) {
+		v.Others -= t.openLegs()
 	}
 	return v
 }

@@ -22,6 +22,9 @@ type SiteView struct {
 
 	Lost   *bourse.LostSite // nil: it is not lost
 	Silent bourse.Duration  // how long it has left questions unanswered
+
+	Broken uint64      // words that it has broken, in all lives of the broker
+	Last   bourse.Time // until when it comes last for that; 0: it does not
 }
 
 // Sites yields the sites that the broker knows, in order of name, with what
@@ -43,12 +46,50 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				v.Answer, v.Asked = g.site.Answer.String(), g.asked
 				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
+			if v.Broken = p.trust.broken; p.trust.last(b.now) {
+				v.Last = p.trust.until
+			}
 			p.stands.show(&v)
 			if !yield(v) {
 				return
 			}
 		}
 	}
+}
+
+// Stake is what a broker has bought at a site and is not over.
+type Stake struct {
+	Jobs    int // whose windows have legs there
+	Legs    int
+	Running int            // of the legs, by what the site has said
+	Cost    bourse.Credits // of the legs
+	Horizon bourse.Duration
+}
+
+// StakeAt returns what would be given up if an operator declared a site lost, or false if
+// the broker knows no such site. It walks all transactions.
+func StakeAt(b *Broker, site string) (Stake, bool) {
+	s := Stake{Horizon: b.cfg.Horizon}
+	jobs := map[*job]bool{}
+	for _, t := range b.txs.all() {
+		if t.state != bourse.TxCommitted {
+			continue
+		}
+		for i := range t.legs {
+			l := &t.legs[i]
+			if t.sites[i] != site || l.state.Terminal() {
+				continue
+			}
+			jobs[t.job] = true
+			s.Legs++
+			s.Cost = s.Cost.Plus(l.fare.Total())
+			if l.state == bourse.Running {
+				s.Running++
+			}
+		}
+	}
+	s.Jobs = len(jobs)
+	return s, b.peers.named(site) != nil
 }
 
 // Window returns the transactions that make up a job's window, in the order of their
@@ -59,8 +100,9 @@ func (b *Broker) Window(name string) []TxView {
 		return nil
 	}
 	var list []TxView
+	open := j.openLegs()
 	for _, t := range j.txs {
-		list = append(list, t.view())
+		list = append(list, t.viewOf(open))
 	}
 	return list
 }

@@ -58,6 +58,8 @@ func factWords(f agents.Fact) string {
 		return fmt.Sprintf("decided %v ABORT: %v", f.Tx, f.Reason)
 	case bourse.LegProved:
 		return fmt.Sprintf("proved %v %v, #%d", f.Leg, f.Proof.State, f.Proof.Seq)
+	case bourse.WordBroken:
+		return fmt.Sprintf("%s has broken its word about %v: %v", f.Site, f.Leg, f.Reason)
 	case bourse.LegsDisowned:
 		return fmt.Sprintf("disowned %d legs of %s, the first %v: %v", f.Legs, f.Site, f.First, f.Reason)
 	case bourse.LegClosed:

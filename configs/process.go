@@ -53,6 +53,9 @@ type Clock struct {
 	// Wait is how long it waits for the time of its peers if none answers; default 10 s; 0:
 	// it does not ask.
 	Wait bourse.Duration
+	// Alone is how long it waits if none answers, and windows that it has sold have passed
+	// by its clock since its journals end; default 15 min.
+	Alone bourse.Duration
 }
 
 // keepDefault bounds a journal's disk for those who say nothing: the longest that most
@@ -260,7 +263,8 @@ func (p *Process) keys(certificate func() string) keys {
 		option("gossip", func() keys { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
 		section("journal", func() keys { return p.Journal.keys(*plain) }, "the journal, from which a restart continues"),
 		section("clock", func() keys {
-			return keys{span("wait", &p.Clock.Wait, clockWait, 0, "how long a start waits for the time of its peers if none answers; 0s: it does not ask")}
+			return keys{span("wait", &p.Clock.Wait, clockWait, 0, "how long a start waits for the time of its peers if none answers; 0s: it does not ask"),
+				span("alone", &p.Clock.Alone, clockAlone, 0, "the same if by this clock windows that a site has sold have passed since its journal ends: by a clock that is ahead, all of them would be lost")}
 		}, "how it checks its clock"),
 		option("http", func() keys {
 			return keys{address("address", &p.HTTP, *plain, "host and port").must(`"127.0.0.1:7480"`)}
@@ -274,6 +278,10 @@ func (p *Process) keys(certificate func() string) keys {
 // clockWait is the default of Clock.Wait: as long as a starting process may take to hear
 // gossip.
 const clockWait = 10 * bourse.Second
+
+// clockAlone is the default of Clock.Alone: as long as the switches of a machine room take
+// to start after a power cut, with some to spare.
+const clockAlone = 15 * bourse.Minute
 
 // needOfOneVO reports a table as missing, unless there are [[vo]] tables.
 func (t *table) needOfOneVO(key, example string) {

@@ -61,6 +61,8 @@ func About(f agents.Fact) (tx, leg string) {
 		return of(f.Leg)
 	case bourse.LegAdopted:
 		return of(f.Leg)
+	case bourse.WordBroken:
+		return of(f.Leg)
 	case bourse.ClaimSettled:
 		return of(f.Leg)
 	}

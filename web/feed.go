@@ -44,6 +44,8 @@ type feed struct {
 	hooks *webhooks
 	past  *past
 
+	broken broken // of run alone
+
 	facts chan fact
 	done  chan struct{}
 	full  atomic.Bool // facts found no room in the queue
@@ -215,11 +217,12 @@ func (f *feed) show(some []fact) {
 	err := f.opt.Host.View(ctx, f.opt.Agent, func(now bourse.Time, a agents.Agent) {
 		b := a.(*broker.Broker)
 		f.past.take(now, b)
+		drawn := map[string]Job{}
 		for i := range some {
 			if c, ok := some[i].fact.(bourse.CycleClosed); ok {
 				f.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
 			}
-			turns = f.turns(turns, b, &some[i])
+			turns = f.turns(turns, b, drawn, &some[i])
 		}
 	})
 	if err != nil {
@@ -237,7 +240,7 @@ func (f *feed) show(some []fact) {
 // the broker for the others would hold it up, and its replicas with it.
 func tells(f agents.Fact) bool {
 	switch f.(type) {
-	case bourse.CycleSeen, bourse.CyclePlanned, bourse.LegPriced, bourse.LegProved:
+	case bourse.CycleSeen, bourse.CyclePlanned, bourse.LegPriced, bourse.LegProved, bourse.WordBroken:
 		return false
 	}
 	return true
@@ -266,11 +269,14 @@ func (f *feed) note(x *fact) {
 		f.count.decided(v)
 	case bourse.JobsForgotten:
 		f.jobs.forget(v.Jobs)
+	case bourse.WordBroken, bourse.LegsDisowned:
+		f.warn(x)
 	}
 }
 
-// turns appends the turns that a fact means for its job.
-func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
+// turns appends the turns that a fact means for its job. drawn are the jobs that this look
+// at the broker has drawn: each is drawn once, however many facts are about it.
+func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fact) []Turn {
 	teller := history.Turns{Find: func(id bourse.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
 		if !u.What.Streamed() || u.What == history.Done { // the job's state says when it is done
@@ -280,11 +286,15 @@ func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 		if !ok {
 			continue
 		}
-		v, ok := b.Job(u.Job)
+		j, ok := drawn[u.Job]
 		if !ok {
-			continue
+			v, known := b.Job(u.Job)
+			if !known {
+				continue
+			}
+			j = jobOf(b, &v, &e)
+			drawn[u.Job] = j
 		}
-		j := jobOf(b, &v, &e)
 		t := Turn{At: Instant(x.at), Turn: string(u.What), Reason: reasonOf(u.Reason), Job: j}
 		done, over := x.fact.(bourse.LegDone)
 		if over {
@@ -294,7 +304,7 @@ func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 			}
 		}
 		list = append(list, t)
-		if over && v.State == bourse.JobDone && f.jobs.end(u.Job) {
+		if over && j.State == bourse.JobDone.String() && f.jobs.end(u.Job) {
 			list = append(list, Turn{At: Instant(x.at), Turn: string(history.Done), Job: j})
 		}
 	}

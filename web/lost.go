@@ -8,7 +8,41 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
 )
+
+// SiteStake is what would be given up with a site that is declared lost.
+type SiteStake struct {
+	Site    string  `json:"site"`
+	Jobs    int     `json:"jobs" doc:"whose windows have legs there that are not over: each gets other nodes, or its window is given up with a full refund and it waits again"`
+	Legs    int     `json:"legs"`
+	Running int     `json:"running" doc:"of the legs: their work may have to run again elsewhere"`
+	Cost    Credits `json:"cost" doc:"of the legs, all of which is refunded"`
+	Horizon Seconds `json:"horizon" doc:"how long jobs that fit nowhere without this site wait for it before they are given up"`
+}
+
+type stakeOutput struct{ Body SiteStake }
+
+// stake says what declaring a site lost would do, and does nothing.
+func (s *market) stake(ctx context.Context, in *foundInput) (*stakeOutput, error) {
+	if err := s.operators(ctx); err != nil {
+		return nil, err
+	}
+	out, known := &stakeOutput{}, false
+	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		var x broker.Stake
+		x, known = broker.StakeAt(b, in.Site)
+		out.Body = SiteStake{Site: in.Site, Jobs: x.Jobs, Legs: x.Legs, Running: x.Running, Cost: Credits{x.Cost}, Horizon: Seconds{x.Horizon}}
+	})
+	if err == nil && !known {
+		err = unknownSite(in.Site)
+	}
+	return out, err
+}
+
+func unknownSite(site string) error {
+	return huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists its sites", site))
+}
 
 func (s *market) lose(ctx context.Context, in *lostInput) (*sitesOutput, error) {
 	return s.loses(ctx, in.Site, agents.SiteLost{Site: agents.ID("site:" + in.Site), Why: in.Body.Why})
@@ -30,7 +64,7 @@ func (s *market) loses(ctx context.Context, site string, m agents.Message) (*sit
 	}
 	switch r, _ := answer.(agents.OperatorReply); {
 	case r.Reason.Code == bourse.Unknown:
-		return nil, huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists its sites", site))
+		return nil, unknownSite(site)
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
 	}

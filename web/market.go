@@ -22,6 +22,8 @@ type Site struct {
 	Refusal *Reason   `json:"refusal,omitempty" doc:"why it is closed"`
 	Lost    *SiteLoss `json:"lost,omitempty" doc:"present if it is lost: the broker gave up its legs, and asks it only what became of them"`
 	Silent  Seconds   `json:"silent,omitzero" doc:"how long it has left questions unanswered"`
+	Broken  uint64    `json:"brokenWords,omitempty" doc:"times that it has said what cannot be, or has taken back at once what it had confirmed"`
+	Last    Instant   `json:"lastUntil,omitzero" doc:"until then it comes last, for its broken words: a job gets a window there only if it finds none elsewhere"`
 	Groups  []Group   `json:"groups,omitempty"`
 }
 
@@ -194,7 +196,7 @@ func sitesOf(b *broker.Broker, now bourse.Time) []Site {
 	list := []Site{}
 	for v := range b.Sites() {
 		x := Site{Name: v.Name, State: siteState(&v), Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
-			Silent: Seconds{v.Silent}}
+			Silent: Seconds{v.Silent}, Broken: v.Broken, Last: Instant(v.Last)}
 		if l := v.Lost; l != nil {
 			x.Lost = &SiteLoss{Instant(l.Since), l.Wish, l.Reason.String()}
 		}

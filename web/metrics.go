@@ -93,6 +93,8 @@ var (
 	gaugeState   = prometheus.NewDesc("bourse_site_state", "1 for the present state of each site, as in bourse sites.", []string{"site", "state"}, nil)
 	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost and its legs are given up.", []string{"site"}, nil)
 	gaugeSilent  = prometheus.NewDesc("bourse_site_silent_seconds", "How long the site has left questions unanswered.", []string{"site"}, nil)
+	gaugeBroken  = prometheus.NewDesc("bourse_site_broken_words_total", "Times that the site has said what cannot be, or has taken back at once what it had confirmed.", []string{"site"}, nil)
+	gaugeLast    = prometheus.NewDesc("bourse_site_last", "1 while the site comes last because it has broken its word.", []string{"site"}, nil)
 	gaugeStray   = prometheus.NewDesc("bourse_stray_messages_total", "Messages that made no sense.", nil, nil)
 	gaugeEarly   = prometheus.NewDesc("bourse_early_words_total", "Times that a peer (a site, or a site's cluster) reported that a leg ran or ended before its window began: a clock is wrong.", nil, nil)
 	gaugeFenced  = prometheus.NewDesc("bourse_fenced", "1 if another process acts under this broker's name.", nil, nil)
@@ -100,7 +102,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeState, gaugeLost, gaugeSilent, gaugeStray, gaugeEarly, gaugeFenced} {
+	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeState, gaugeLost, gaugeSilent, gaugeBroken, gaugeLast, gaugeStray, gaugeEarly, gaugeFenced} {
 		ch <- d
 	}
 }
@@ -130,6 +132,10 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 			if v.Member || v.Lost != nil {
 				put(gaugeLost, truth(v.Lost != nil), v.Name)
 				put(gaugeSilent, v.Silent.Seconds(), v.Name)
+			}
+			if v.Member || v.Broken > 0 {
+				list = append(list, prometheus.MustNewConstMetric(gaugeBroken, prometheus.CounterValue, float64(v.Broken), v.Name))
+				put(gaugeLast, truth(v.Last > 0), v.Name)
 			}
 			if v.Member && v.Answer != "" {
 				put(gaugeAnswers, truth(v.Answer == "usable"), v.Name)

@@ -109,13 +109,17 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			Summary: "List the sites", Description: "With their offers when last asked.", Errors: []int{401, 403, 503},
 		}, m.sites),
 		to(huma.Operation{
+			OperationID: "site-stake", Method: http.MethodGet, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
+			Summary: "Say what declaring a site lost would do", Description: "Nothing is done.", Errors: []int{401, 403, 404, 422, 503},
+		}, m.stake),
+		to(huma.Operation{
 			OperationID: "lose-site", Method: http.MethodPost, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Declare a site lost that will not come back", Description: "All its legs are repaired or refunded. If it comes back, it is told to release what it still carries. It is not used until this is taken back." + onRecord,
+			Summary: "Declare a site lost that will not come back", Description: "All its legs are repaired or refunded. Jobs that fit nowhere without it wait for a horizon, and are then given up. If it comes back, it is told to release what it still carries. It is not used until this is taken back." + onRecord,
 			MaxBodyBytes: body, Errors: []int{401, 403, 404, 422, 503},
 		}, m.lose),
 		to(huma.Operation{
 			OperationID: "find-site", Method: http.MethodDelete, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that were given up stay given up." + onRecord, Errors: []int{401, 403, 404, 422, 503},
+			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that were given up stay given up; jobs that wait may get windows there again." + onRecord, Errors: []int{401, 403, 404, 422, 503},
 		}, m.find),
 		to(huma.Operation{
 			OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: []string{"market"},

@@ -131,12 +131,17 @@ func (n *Node) called(node string, m Member, life uint64, err error) {
 	}
 }
 
-// doubted logs that nothing answers where gossip places a life.
+// doubted logs that nothing answers where gossip places a life. Whoever has the gossip key
+// can name any number of agents, so the lines of all together are bounded too.
 func (n *Node) doubted(m Member, err error) {
-	if !n.limiter.allow("doubted "+string(m.Agent), time.Now()) {
+	hidden, ok := n.limiter.allowOf("doubted", string(m.Agent), time.Now())
+	if !ok {
 		return
 	}
 	e := n.opt.Log.Warn()
+	if hidden > 0 {
+		e = e.Uint64("others", hidden)
+	}
 	if refused := (*certificate.Refusal)(nil); errors.As(err, &refused) {
 		e = e.Str("cause", string(refused.Cause))
 	}

@@ -144,3 +144,22 @@ func TestGuard_SaysWhichLifeItIs(t *testing.T) {
 		}
 	}
 }
+
+// Whoever has the gossip key can name hundreds of processes that do not answer. Each has one
+// line a minute, and all together ten; the next line says how many were left out.
+func TestDoubted_LinesAreBoundedInAll(t *testing.T) {
+	t.Parallel()
+	var l logLimiter
+	now, lines, told := time.Unix(1000, 0), 0, uint64(0)
+	for second := range 121 {
+		for i := range 200 {
+			if hidden, ok := l.allowOf("doubted", "site:fake"+string(rune('a'+i)), now.Add(time.Duration(second)*time.Second)); ok {
+				lines++
+				told += hidden
+			}
+		}
+	}
+	if lines != 3*linesAMinute || told != 2*(200-linesAMinute) {
+		t.Errorf("%d lines, which tell of %d others", lines, told)
+	}
+}

@@ -22,8 +22,11 @@ import (
 // log and Waiting say what it waits for.
 //
 // No process knows which clock is right: if two disagree, both wait. A process that no peer
-// answers begins after a while, because there is nothing to compare. A process without any
-// facts has nothing that could be due, and begins at once.
+// answers begins after a while, because there is nothing to compare. It waits longer if by
+// its clock windows that its agents have sold have passed since its journals end: if that
+// clock is ahead, all of them would be lost in its first instant. If it is right, they are
+// lost already. A process without any facts has nothing that could be due, and begins at
+// once.
 
 // Bounds of the comparison.
 const (
@@ -165,8 +168,9 @@ func (n *Node) Waiting() error {
 
 // Begin lets the agents of NodeOptions.Begins begin once the clock of this process can be
 // trusted, and announces that. patience is how long it waits for a first answer; 0 means
-// that no peer is asked. It returns early only when ctx ends, with an error.
-func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
+// that no peer is asked. long is how long it waits if windows have passed since the
+// journals end. It returns early only when ctx ends, with an error.
+func (n *Node) Begin(ctx context.Context, patience, long time.Duration) error {
 	h, c := n.opt.Begins, n.clocks
 	begun := time.Now()
 	said, last, heard := "", time.Time{}, true
@@ -176,7 +180,10 @@ func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 		if patience > 0 {
 			c.ask(peers, now)
 		}
-		s := situation{latest: h.Latest(), now: h.Now(), peers: n.counted(peers), patience: patience, waited: now.Sub(begun)}
+		s := situation{latest: h.Latest(), now: h.Now(), peers: n.counted(peers), patience: patience, long: long, waited: now.Sub(begun)}
+		if patience > 0 && s.waited >= patience {
+			s.passed = h.Passed()
+		}
 		var first time.Time
 		if s.opinions, first = c.fresh(now); !first.IsZero() {
 			s.gathered = now.Sub(first)
@@ -246,6 +253,8 @@ type situation struct {
 	gathered time.Duration // since the first opinion
 	waited   time.Duration
 	patience time.Duration
+	long     time.Duration // in place of patience, if windows have passed
+	passed   int           // windows that passed since the journals end, by this clock
 }
 
 // The kinds of answers of judge.
@@ -259,6 +268,7 @@ const (
 	fresh     = "there is nothing that could be due"
 	undecided = "as many agree as disagree"
 	unwanted  = "nobody is asked"
+	cutOff    = "nobody has answered, and windows have passed by this clock"
 )
 
 // judge says why the agents must wait, or nil if they may begin, and which kind of answer
@@ -294,6 +304,10 @@ func (s *situation) judge() (kind string, why error) {
 			len(s.opinions), s.peers, (s.patience - s.waited).Round(time.Second))
 	case len(with) > 0:
 		return undecided, nil
+	case s.passed > 0 && s.waited < s.long:
+		return cutOff, fmt.Errorf("nobody has answered what time it is. By this machine's clock (%s) %d windows that were sold have passed since the journal's last fact (%s), without having begun here: "+
+			"if the clock is ahead, all of them are lost as soon as the agents begin. They begin once somebody agrees with the clock, or in %s. If the clock is right, wait = \"0s\" in [clock] has them begin at the next start of the process",
+			stamp(s.now), s.passed, stamp(s.latest.At), (s.long - s.waited).Round(time.Second))
 	}
 	return alone, nil
 }

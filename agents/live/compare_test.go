@@ -37,6 +37,10 @@ func TestCompare_WhoMayBegin(t *testing.T) {
 		{"no fact", situation{opinions: off(time.Hour), peers: 1}, fresh, nil},
 		{"nobody has answered yet", situation{latest: past, peers: 2, patience: 10 * time.Second, waited: 9 * time.Second}, unasked, []string{"0 of 2", "in 1s"}},
 		{"nobody answers", situation{latest: past, peers: 2, patience: 10 * time.Second, waited: 10 * time.Second}, alone, nil},
+		{"nobody answers, and windows have passed", situation{latest: past, peers: 2, patience: 10 * time.Second, long: time.Hour, waited: 10 * time.Minute, passed: 144}, cutOff, []string{"144 windows", "in 50m0s", "wait = \"0s\""}},
+		{"nobody answers for long, and windows have passed", situation{latest: past, peers: 2, patience: 10 * time.Second, long: time.Hour, waited: time.Hour, passed: 144}, alone, nil},
+		{"somebody agrees, though windows have passed", situation{latest: past, opinions: off(0), peers: 1, patience: 10 * time.Second, long: time.Hour, waited: 10 * time.Minute, passed: 144}, agreed, nil},
+		{"nobody is asked, though windows have passed", situation{latest: past, peers: 2, long: time.Hour, passed: 144}, unwanted, nil},
 		{"nobody is asked", situation{latest: past, peers: 2}, unwanted, nil},
 		{"most agree", situation{latest: past, opinions: off(0, 0), peers: 3, patience: 10 * time.Second}, agreed, nil},
 		{"half of those known", situation{latest: past, opinions: off(0), peers: 2, patience: 10 * time.Second}, unasked, []string{"1 of 2"}},
@@ -131,7 +135,7 @@ func beginning(t *testing.T, memory *memoryNetwork, name agents.ID, disk journal
 	begun := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	go func() { begun <- n.Begin(ctx, patience) }()
+	go func() { begun <- n.Begin(ctx, patience, time.Hour) }()
 	return h, n, begun
 }
 

@@ -158,6 +158,29 @@ func (h *Host) Latest() Latest {
 	return h.latest
 }
 
+// seller is an agent that has sold windows.
+type seller interface {
+	// Passed is how many windows should have begun between two instants, and have not.
+	Passed(after, until bourse.Time) int
+}
+
+// startable is how long after its window's begin work may still begin.
+const startable = bourse.Minute
+
+// Passed is how many windows, sold by agents that wait for Begin, began by this host's
+// clock after the last fact of the journals, and so long ago that nothing in them can begin
+// any more.
+func (h *Host) Passed() (n int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, l := range h.waiting {
+		if a, ok := l.agent.(seller); ok {
+			n += a.Passed(h.latest.At, h.clock.now().Add(-startable))
+		}
+	}
+	return n
+}
+
 // Begin starts the agents of a host with Options.Wait, in the order in which they were
 // added. From now on the host's time runs by itself, and shows no less than the last
 // instant of its journals. A second call does nothing.

@@ -360,6 +360,47 @@ func (n *links) stats() LinkStats {
 type logLimiter struct {
 	mu   sync.Mutex
 	last map[string]time.Time
+	all  map[string]*minuteCount // by what its lines have in common
+}
+
+// minuteCount is how many lines of one sort were logged in the current minute, and how many
+// were not since the last line.
+type minuteCount struct {
+	from   time.Time
+	lines  int
+	hidden uint64
+}
+
+// linesAMinute bounds the lines of one sort, whoever they are about: names cost a stranger
+// nothing.
+const linesAMinute = 10
+
+// allowOf is allow for one of many that a line of a sort can be about: one line a minute for
+// each, and ten for all. hidden is how many were left out before this line.
+func (s *logLimiter) allowOf(sort, about string, now time.Time) (hidden uint64, ok bool) {
+	if !s.allow(sort+" "+about, now) {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*minuteCount{}
+	}
+	c := s.all[sort]
+	if c == nil {
+		c = &minuteCount{}
+		s.all[sort] = c
+	}
+	if now.Sub(c.from) >= time.Minute {
+		c.from, c.lines = now, 0
+	}
+	if c.lines == linesAMinute {
+		c.hidden++
+		return 0, false
+	}
+	c.lines++
+	hidden, c.hidden = c.hidden, 0
+	return hidden, true
 }
 
 // limitedKinds bounds how many kinds are remembered. At the bound all are forgotten.

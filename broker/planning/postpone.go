@@ -96,14 +96,25 @@ func (d *Draft) tooLong(r *bourse.Request) (bourse.Duration, bool) {
 // leftOut adds to the reason why a job has no window the sites that are closed to its
 // user. If no other site has offered anything, that is the reason.
 func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
-	var names []string
+	var names, last []string
 	others := len(d.Groups) == 0
 	for i, barred := range d.in.barredSites(j) {
 		if barred {
 			x := barredBy(j, d.in.Sites[i].Name)
+			if x.Last {
+				last = append(last, string(bourse.Say("%s (until %v)", d.in.Sites[i].Name, x.Until)))
+				others = others || d.in.Sites[i].Answer == Usable
+				continue
+			}
 			names = append(names, string(bourse.Say("%s (asked again at %v%v)", d.in.Sites[i].Name, x.Until, x.Said())))
 		} else {
 			others = others || d.in.Sites[i].Answer == Usable
+		}
+	}
+	if len(last) > 0 {
+		why = reason(why.Code, "%v; come last, as they have broken their word: %v", why, bourse.Phrase(strings.Join(last, ", ")))
+		if len(names) == 0 {
+			return why
 		}
 	}
 	words := bourse.Say("closed to %s: %v", cmp.Or(j.User, "users without a name"), bourse.Phrase(strings.Join(names, ", ")))

@@ -220,6 +220,9 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 			word += " (note)"
 		}
 		fmt.Fprintf(out, "%s  %s, %s, fact %d at %s:\n    %s\n", word, f.Agent, f.File, f.Number, onClock(f.At), f.What)
+		if f.Alike > 0 {
+			fmt.Fprintf(out, "    and %s of this kind\n", plural(f.Alike, "more note", "more notes"))
+		}
 	}
 	if more > 0 {
 		fmt.Fprintf(out, "and %d more\n", more)

@@ -214,7 +214,9 @@ func (p *process) enterAll() error {
 func (p *process) begin(ctx context.Context) error {
 	begun := make(chan error, len(p.in))
 	for _, m := range p.in {
-		go func() { begun <- m.node.Begin(ctx, time.Duration(p.cfg.Clock.Wait)*time.Millisecond) }()
+		go func() {
+			begun <- m.node.Begin(ctx, time.Duration(p.cfg.Clock.Wait)*time.Millisecond, time.Duration(p.cfg.Clock.Alone)*time.Millisecond)
+		}()
 	}
 	return <-begun // with several VOs one is enough: the others keep comparing clocks
 }

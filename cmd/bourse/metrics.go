@@ -20,6 +20,11 @@ func (processMetrics) Describe(chan<- *prometheus.Desc) {}
 // Collect reads all counts at one time.
 func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 	m.host(ch, m.p.host.Stats())
+	waits := 0.0
+	if len(m.p.members()) > 0 && m.p.waiting() != nil {
+		waits = 1
+	}
+	gauge(ch, "bourse_process_waits", "1 while the agents of the process have not begun: it compares its clock, and /readyz says with whom.", waits)
 	m.mirrors(ch, m.p.twice)
 	for _, x := range m.p.members() {
 		m.member(ch, x)

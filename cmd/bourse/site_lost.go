@@ -1,56 +1,134 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
+
+// siteLost are the flags of "bourse site lost".
+type siteLost struct {
+	calling
+	wish   web.LostWish
+	undo   bool
+	yes    bool
+	dryRun bool
+}
 
 // newSiteLost builds "bourse site lost".
 func newSiteLost() *cobra.Command {
-	var c calling
-	var w web.LostWish
-	var undo bool
+	var c siteLost
 	cmd := &cobra.Command{
 		Use:   "lost NAME",
 		Short: "Tell the broker that a site will not come back",
 		Long: `Lost makes the broker give up everything that it has reserved at a site. It looks for
 other nodes; if there are none, the rest of the window is released with a full
-refund. The broker by itself gives up a silent site before its legs start
-(lost_after in the broker's file); use this command if you know sooner.
+refund, and the job waits again. A job that fits nowhere without the site waits for
+as long as the broker plans ahead (horizon), and is given up after that. The broker
+by itself gives up a silent site before its legs start (lost_after in the broker's
+file); use this command if you know sooner.
+
+First it says how many jobs and legs that is. On a terminal it then asks whether to go
+on, unless --yes is given; with --dry-run it stops there.
 
 If the site comes back after all, it is told to release what it still holds. With
---undo the broker uses the site again, once the site has listed what it holds; legs
-that were given up stay given up.`,
-		Example: "  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
+--undo the broker uses the site again, once the site has listed what it holds. Legs
+that were given up stay given up; their jobs, if they still wait, may get new
+windows there.`,
+		Example: "  bourse site lost north --dry-run\n  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
 		Args:    arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.siteLost(cmd.Context(), args[0], w, undo, cmd.OutOrStdout())
+			return c.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to the owners of the jobs")
-	cmd.Flags().BoolVar(&undo, "undo", false, "use the site again")
+	addFlag(cmd, &c.wish.Why, asText, "why", "", "reason, shown to the owners of the jobs")
+	cmd.Flags().BoolVar(&c.undo, "undo", false, "use the site again")
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask whether to go on")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what it would do")
 	cmd.MarkFlagsMutuallyExclusive("why", "undo")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "undo")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
 	return cmd
 }
 
-func (c *calling) siteLost(ctx context.Context, name string, w web.LostWish, undo bool, out io.Writer) error {
+func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stderr io.Writer) error {
 	api, err := c.broker()
 	if err != nil {
 		return err
 	}
-	var list web.SiteList
-	if undo {
-		list, err = api.FindSite(ctx, name)
-	} else {
-		list, err = api.LoseSite(ctx, name, w)
+	if c.undo {
+		list, err := api.FindSite(ctx, name)
+		if err != nil {
+			return refused(err)
+		}
+		return c.printSites(&list, out)
 	}
+	stake, err := c.stake(ctx, api, name)
+	if err != nil {
+		return err
+	}
+	if c.dryRun {
+		if c.json {
+			return writeJSON(out, stake)
+		}
+		fmt.Fprint(out, stakeWords(stake))
+		return nil
+	}
+	if stake != nil {
+		fmt.Fprint(stderr, stakeWords(stake))
+	}
+	if f, ok := in.(*os.File); ok && !c.yes && term.IsTerminal(int(f.Fd())) && !agrees(in, stderr, fmt.Sprintf("Declare %s lost?", name)) {
+		return failed(errors.New("nothing was done"))
+	}
+	list, err := api.LoseSite(ctx, name, c.wish)
 	if err != nil {
 		return refused(err)
 	}
 	return c.printSites(&list, out)
+}
+
+// stake asks what is at stake; nil if a broker of an earlier version cannot say.
+func (c *siteLost) stake(ctx context.Context, api *client.Client, name string) (*web.SiteStake, error) {
+	s, err := api.SiteStake(ctx, name)
+	var p *client.Problem
+	if errors.As(err, &p) && p.Status == http.StatusMethodNotAllowed && !c.dryRun {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	return &s, nil
+}
+
+// stakeWords say what declaring a site lost does.
+func stakeWords(s *web.SiteStake) string {
+	if s.Legs == 0 {
+		return fmt.Sprintf("%s carries nothing of this broker. Jobs that fit nowhere without it wait for it for %v, and are then given up.\n", s.Site, roughly(s.Horizon.Duration))
+	}
+	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is given up with a full refund and it waits again; "+
+		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then given up. --undo has the site used again, and does not bring windows back.\n",
+		s.Site, plural(s.Legs, "leg", "legs"), plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, roughly(s.Horizon.Duration))
+}
+
+// agrees asks a question, and reports whether the answer is yes.
+func agrees(in io.Reader, stderr io.Writer, question string) bool {
+	fmt.Fprint(stderr, question+" [y/N] ")
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true
+	}
+	return false
 }

@@ -3,15 +3,27 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // bourse site lost is a command beside bourse site CONFIG.toml, not a file's name.
 func TestSiteLost_IsSaidAndTakenBack(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)
-	out, _, err := f.run("site", "lost", "north", "--why", "the machine was sold")
+	if out, _, err := f.run("site", "lost", "north", "--dry-run"); err != nil || !strings.Contains(out, "north carries nothing") || !strings.Contains(out, "wait for it for") {
+		t.Errorf("a dry run: %v\n%s", err, out)
+	}
+	if out, _, err := f.run("sites"); err != nil || strings.Contains(out, " lost ") {
+		t.Errorf("a dry run has done something: %v\n%s", err, out)
+	}
+	out, said, err := f.run("site", "lost", "north", "--why", "the machine was sold")
 	if err != nil || !strings.Contains(out, " lost ") || !strings.Contains(out, "the machine was sold") || !strings.Contains(out, "--undo") {
 		t.Errorf("%v\n%s", err, out)
+	}
+	if !strings.Contains(said, "north carries nothing") {
+		t.Errorf("it does not say beforehand what it will do: %s", said)
 	}
 	if out, _, err := f.run("sites"); err != nil || !strings.Contains(out, " lost ") {
 		t.Errorf("%v\n%s", err, out)
@@ -29,5 +41,20 @@ func TestSiteLost_IsSaidAndTakenBack(t *testing.T) {
 	root.SetArgs([]string{"site", "nowhere.toml"})
 	if err := root.Execute(); exitCode(err) != 2 || !strings.Contains(err.Error(), "nowhere.toml") {
 		t.Errorf("a file that there is not: %v", err)
+	}
+}
+
+// What it will do is said with the numbers of jobs and legs; only y and yes go on.
+func TestSiteLost_SaysBeforehandWhatItDoesToHowManyJobs(t *testing.T) {
+	t.Parallel()
+	got := stakeWords(&web.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: web.Credits{Credits: 5 * bourse.Credit}, Horizon: web.Seconds{Duration: bourse.Day}})
+	if want := "north carries 14 legs of 12 jobs, 3 running, for 5 credits."; !strings.HasPrefix(got, want) || !strings.Contains(got, "for 1d") {
+		t.Errorf("%s", got)
+	}
+	for text, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "": false, "no\n": false, "yes please\n": false} {
+		var out strings.Builder
+		if got := agrees(strings.NewReader(text), &out, "Declare north lost?"); got != want || out.String() != "Declare north lost? [y/N] " {
+			t.Errorf("%q: %t, %q", text, got, out.String())
+		}
 	}
 }

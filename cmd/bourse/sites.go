@@ -88,6 +88,9 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 		case s.Refusal != nil:
 			fmt.Fprintf(out, "%s is %s: %s\n", s.Name, s.State, s.Refusal)
 		}
+		if s := &list.Sites[i]; s.Last > 0 {
+			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, both(s.Last, now), plural(int(s.Broken), "time", "times"))
+		}
 	}
 	return nil
 }

@@ -26,6 +26,11 @@ func (a *Audit) across(t *Trail, x *tx) {
 		if s == nil || a.exempt[id] || x.forgotten {
 			continue
 		}
+		if s.proofs.lost(x.legs[i].proof) {
+			a.past.add(s, id)
+			a.exempt[id] = true
+			continue
+		}
 		breaks := func(invariant, format string, args ...any) {
 			a.find(Finding{Invariant: invariant, Agent: t.agent, Place: x.place, At: x.at,
 				What: fmt.Sprintf("leg %v at %s: ", id, s.name()) + fmt.Sprintf(format, args...)})
@@ -93,10 +98,10 @@ func (a *Audit) orphans(s *Trail) {
 		f := Finding{Invariant: "I2", Agent: s.agent, Place: s.last, At: l.at,
 			What: fmt.Sprintf("leg %v is %v, and its broker has begun no such transaction", id, l.State)}
 		if of := (bourse.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives.all) > 0 && !b.lives.all[of] {
-			f.Note = true
+			f.Note, f.kind = true, "of another life"
 			f.What = fmt.Sprintf("leg %v is %v, of a life that its broker's journal does not have: right only if another process had its name", id, l.State)
 		} else if l.State.Terminal() && !l.charged {
-			f.Note = true // of what never came about a broker with an older journal need not be told
+			f.Note, f.kind = true, "never came about" // of what never came about a broker with an older journal need not be told
 		}
 		a.find(f)
 	}

@@ -25,6 +25,19 @@ type Finding struct {
 	At   bourse.Time `json:"at"`
 	What string      `json:"what"`
 	Note bool        `json:"note,omitempty"` // it may be right: the journal alone does not show it
+
+	// Alike is how many further notes say the same of the same agent, about other legs or
+	// at other places.
+	Alike int `json:"alike,omitempty"`
+
+	kind string // what a note says, without its figures
+}
+
+// noteKind is what notes that are told as one have in common.
+type noteKind struct {
+	invariant string
+	agent     agents.ID
+	kind      string
 }
 
 // Counts is what the journals hold.
@@ -35,7 +48,7 @@ type Counts struct {
 	Committed    int `json:"committed"`
 	Aborted      int `json:"aborted"`
 	InFlight     int `json:"inFlight"` // legs that have not heard of their decision
-	Exempt       int `json:"exempt"`   // legs that an amnesia names
+	Exempt       int `json:"exempt"`   // legs that an amnesia names, or that their site's journal has provably lost
 }
 
 // maxFindings bounds what is kept; the first are the ones that matter.
@@ -49,9 +62,11 @@ type Audit struct {
 	order    []*Trail
 	brokers  []*Trail // of them
 	findings []Finding
-	more     int // findings beyond the bound
+	more     int              // findings beyond the bound
+	notes    map[noteKind]int // the first of each kind, in findings
 	exempt   map[bourse.LegID]bool
 	counts   Counts
+	past     past
 
 	groups func(site, group string) (bourse.Group, bool) // nil: not known
 	capped func(broker string) bool                      // whether the price of each node is capped
@@ -247,6 +262,8 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.txBegun(f)
 	case bourse.LegPriced:
 		t.priced(f)
+	case bourse.LegProved:
+		t.provedBy(f)
 	case bourse.TxDecided:
 		t.decided(f)
 	case bourse.LegClosed:
@@ -298,13 +315,27 @@ func (j *journal) breaks(invariant, format string, args ...any) {
 
 // notes notes something that the journal alone cannot decide.
 func (j *journal) notes(invariant, format string, args ...any) {
-	j.audit.find(Finding{Invariant: invariant, Agent: j.agent, Place: j.last, At: j.at, What: fmt.Sprintf(format, args...), Note: true})
+	j.audit.find(Finding{Invariant: invariant, Agent: j.agent, Place: j.last, At: j.at, What: fmt.Sprintf(format, args...), Note: true, kind: format})
 }
 
+// find adds a finding. Equal notes are one.
 func (a *Audit) find(f Finding) {
+	k := noteKind{f.Invariant, f.Agent, f.kind}
+	if f.Note && f.kind != "" {
+		if i, told := a.notes[k]; told {
+			a.findings[i].Alike++
+			return
+		}
+	}
 	if len(a.findings) == maxFindings {
 		a.more++
 		return
+	}
+	if f.Note && f.kind != "" {
+		if a.notes == nil {
+			a.notes = map[noteKind]int{}
+		}
+		a.notes[k] = len(a.findings)
 	}
 	a.findings = append(a.findings, f)
 }
@@ -341,6 +372,7 @@ func (a *Audit) Finish() (found []Finding, more int, c Counts) {
 		a.counts.Legs += len(t.legs)
 		a.counts.Transactions += len(t.txs)
 	}
+	a.tellPast()
 	a.counts.Exempt = len(a.exempt)
 	return a.findings, a.more, a.counts
 }

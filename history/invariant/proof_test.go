@@ -69,3 +69,70 @@ func TestAudit_ARestoredLegStandsOnALostAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A site that was put back from an older copy of its journal has lost what it held since.
+// What its answers prove is no broken agreement: it is exempt, and one note says so. What
+// they do not prove still breaks it, and so does what the present life has answered.
+func TestAudit_WhatAnOlderCopyHasLostIsExemptByProof(t *testing.T) {
+	t.Parallel()
+	proof := func(epoch, seq uint64) bourse.LegProved {
+		return bourse.LegProved{Leg: leg(two, 0), Proof: bourse.Proof{State: bourse.Confirmed, Epoch: epoch, Seq: seq, MAC: [bourse.ProofMAC]byte{1}}}
+	}
+	for name, c := range map[string]struct {
+		proof  []step
+		broken bool
+	}{
+		"no proof":                      {nil, true},
+		"of facts that the copy lacks":  {[]step{{vo1, 5, proof(100, 9)}}, false},
+		"of a life that the copy lacks": {[]step{{vo1, 5, proof(150, 9)}}, false},
+		"of facts that the journal has": {[]step{{vo1, 5, proof(100, 1)}}, true},
+		"of the life that goes on":      {[]step{{vo1, 5, proof(200, 9)}}, true},
+	} {
+		steps := append([]step{{north, 1, bourse.SiteBegun{Epoch: 100}}, {vo1, 2, bourse.LifeBegun{Incarnation: 1, Nonce: 7}}, {vo1, 2, begun(two, "north")}, {vo1, 3, priced(two, 0)}, {vo1, 4, decision(two, true)}, {vo1, 4, closed(two, 0)}}, c.proof...)
+		steps = append(steps, step{vo1, 200, bourse.LegDone{Leg: leg(two, 0), State: bourse.Settled, End: 200_000}}, step{north, 260, bourse.SiteBegun{Epoch: 200}})
+		a, number := New(nil), map[agents.ID]uint64{}
+		for _, s := range steps {
+			number[s.agent]++
+			a.Trail(s.agent).Take(Place{File: "00000001.journal", Number: number[s.agent]}, s.at*1000, s.fact)
+		}
+		found, _, counts := a.Finish()
+		broken, notes := 0, 0
+		for _, f := range found {
+			if f.Note {
+				notes++
+			} else if strings.Contains(f.What, "never held") {
+				broken++
+			} else {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if want := map[bool][3]int{true: {1, 0, 0}, false: {0, 1, 1}}[c.broken]; want != [3]int{broken, notes, counts.Exempt} {
+			t.Errorf("%s: %d broken, %d notes, %d exempt, want %v: %v", name, broken, notes, counts.Exempt, want, found)
+		}
+	}
+}
+
+// Thousands of equal notes are one, with their number: they hide nothing else, and what is
+// broken is never folded.
+func TestAudit_EqualNotesAreOne(t *testing.T) {
+	t.Parallel()
+	a := New(nil)
+	a.Trail(vo1).Take(Place{Number: 1}, 0, bourse.LifeBegun{Incarnation: 1, Nonce: 7})
+	for i := range 3 * maxFindings {
+		tx := one
+		tx.Seq = uint64(i + 1)
+		a.Trail(north).Take(Place{Number: uint64(i + 1)}, 0, moved(tx, 0, bourse.Refused))
+	}
+	charged := two
+	charged.Seq = 1_000_000
+	for i, s := range []bourse.LegState{bourse.Held, bourse.Confirmed} {
+		a.Trail(north).Take(Place{Number: uint64(3*maxFindings + 1 + i)}, 0, moved(charged, 0, s))
+	}
+	found, more, _ := a.Finish()
+	if len(found) != 2 || more != 0 {
+		t.Fatalf("%d findings and %d more, want 2: %+v", len(found), more, found[:min(3, len(found))])
+	}
+	if !found[0].Note || found[0].Alike != 3*maxFindings-1 || found[1].Note || found[1].Alike != 0 {
+		t.Errorf("%+v", found)
+	}
+}

@@ -77,3 +77,11 @@ func (r *proofs) reaches(p bourse.Proof) bool {
 	}
 	return p.Seq <= r.epochs[0].From
 }
+
+// lost reports whether the site's journal has lost what it had recorded when it gave a
+// proof: a later life of it began with less. Of the present life it may have recorded more
+// since the journal was read.
+func (r *proofs) lost(p bourse.Proof) bool {
+	n := len(r.epochs)
+	return n > 0 && p != (bourse.Proof{}) && p.Epoch != r.epochs[n-1].Epoch && !r.reaches(p)
+}

@@ -46,6 +46,8 @@ type txLeg struct {
 	fixed     bool            // its site will move it no more
 
 	penalty bourse.Credits
+
+	proof bourse.Proof // the last that the site has given, if any
 }
 
 func (t *Trail) txBegun(f bourse.TxBegun) {
@@ -68,6 +70,14 @@ func (t *Trail) priced(f bourse.LegPriced) {
 	t.bounds.owes(x, f.Leg.Leg, f.Fare.Total())
 	if f.End > 0 {
 		t.lies(x, f.Leg, f.Start, f.End)
+	}
+}
+
+// provedBy keeps the proof of a site's answer. Only the audit of several journals needs it,
+// so a leg that is not known breaks nothing here.
+func (t *Trail) provedBy(f bourse.LegProved) {
+	if x := t.txs[f.Leg.Tx]; x != nil && f.Leg.Leg >= 0 && f.Leg.Leg < len(x.legs) {
+		x.legs[f.Leg.Leg].proof = f.Proof
 	}
 }
 
@@ -208,7 +218,7 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 			for k := range min(len(m.Legs), len(m.Memory)) {
 				r := m.Memory[k]
 				x.legs[k] = txLeg{priced: r.Priced, fare: r.Fare, closed: r.Closed, lost: commit && r.Closed && !r.Charged, back: r.Back, done: r.Charged && r.State.Terminal(),
-					givenUp: r.Claim || r.Settled}
+					givenUp: r.Claim || r.Settled, proof: r.Proof}
 				if r.Charged {
 					x.legs[k].posted = r.Fare.Total()
 				}

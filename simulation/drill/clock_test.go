@@ -175,12 +175,49 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	f.verify()
 }
 
+// docs/FAILURES.md: a site that starts two hours ahead while nobody can contradict its clock
+// does not lose what it has sold: it waits, says what is at stake and what the operator can
+// do, and goes on by itself once somebody agrees with its clock.
+func TestClock_ASiteThatStartsCutOffKeepsWhatItHasSold(t *testing.T) {
+	t.Parallel()
+	f := lay(t, plan{broker: "batch_size = 1\n", sites: []sitePlan{{"north", 64, "[clock]\nwait = \"1s\"\n"}, {"south", 96, ""}, {"east", 48, ""}}})
+	f.start()
+	early := f.later("early")
+	for _, a := range f.agents {
+		a.kill()
+	}
+	north := f.site("north")
+	north.ahead(2 * time.Hour)
+	north.start()
+	eventually(t, patience, "north says what is at stake", func() bool {
+		return north.said("the agents wait", "1 windows that were sold have passed", "wait = ")
+	})
+	if moves := f.shown(north, "leg-moved"); strings.Contains(moves, `"state":"running"`) || strings.Contains(moves, `"state":"lost"`) {
+		t.Errorf("it has acted by that clock:\n%s", moves)
+	}
+	north.ahead(0)
+	for _, a := range f.agents {
+		if a != north {
+			a.start()
+		}
+	}
+	for _, a := range f.agents {
+		a.ready()
+	}
+	f.place("after", 100, bourse.Second, 60*time.Second)
+	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" || *j.Cost != *early.Cost || len(j.Legs) != len(early.Legs) {
+		t.Errorf("the job of before is %+v, %v", j, err)
+	}
+	f.stop()
+	f.verify()
+}
+
 // docs/OPERATING.md: a site that started while nobody could contradict its clock
 // has settled a leg an hour before its time. Under the right clock it waits and
 // names the remedy; rebase says what it has done; its broker pays nothing for it.
 func TestClock_AJournalOfAWrongClockIsBroughtBack(t *testing.T) {
 	t.Parallel()
-	hasty := "hold = \"8s\"\nin_doubt = \"12s\"\n[clock]\nwait = \"1s\"\n"
+	hasty := "hold = \"8s\"\nin_doubt = \"12s\"\n[clock]\nwait = \"1s\"\nalone = \"1s\"\n"
 	f := lay(t, plan{broker: "batch_size = 1\n", sites: []sitePlan{{"north", 64, hasty}, {"south", 96, hasty}, {"east", 48, hasty}}})
 	f.start()
 	early := f.later("early")

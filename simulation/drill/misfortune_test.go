@@ -246,3 +246,49 @@ func (f *federation) shown(a *agent, kind string) string {
 
 // windowed reports whether a job in that state has a window that is not over.
 func windowed(state string) bool { return state == "placed" || state == "running" }
+
+// docs/BACKUP.md, "Restore", step by step, for a site: jobs have run and been paid since
+// the copy, the whole federation is stopped, the older copy is put in the journal's place,
+// verified by itself, and all agents start again. Then verify finds no invariant broken in
+// all journals together, and says by a note that the site has forgotten something.
+func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
+	t.Parallel()
+	f := lay(t, plan{broker: "batch_size = 1\n"})
+	f.start()
+	north := f.site("north")
+	f.place("early", 200, bourse.Second, 20*time.Second)
+	f.copies(north)
+	var since []string
+	for i := range 4 {
+		since = append(since, f.place(fmt.Sprint("since", i), 208, bourse.Second, 20*time.Second).ID) // a leg at every site
+	}
+	eventually(t, patience, "what was bought since the copy has run", func() bool {
+		for _, id := range since {
+			if j, err := f.client().Job(context.Background(), id); err != nil || j.State != "done" {
+				return false
+			}
+		}
+		return true
+	})
+	late := f.place("late", 208, bourse.Minute, 20*time.Second)
+	f.stop()
+	f.putBack(north)
+	if v := f.verified(north.facts()); v.Broken > 0 {
+		t.Errorf("the copy alone: %+v", v)
+	}
+	f.start()
+	eventually(t, patience, "north has the leg that is to come again", func() bool { return strings.Contains(f.shown(north, "leg-restored"), late.ID) })
+	f.place("after", 100, bourse.Second, 60*time.Second)
+	f.stop()
+	v := f.verified()
+	noted := false
+	for _, x := range v.Findings {
+		noted = noted || x.Note && x.Agent == "site:north" && strings.Contains(x.What, "an older copy of it was put back")
+		if !x.Note {
+			t.Errorf("%s: %s", x.Agent, x.What)
+		}
+	}
+	if v.Broken > 0 || !noted {
+		t.Errorf("%d times broken, noted %t: %+v", v.Broken, noted, v.Findings)
+	}
+}

@@ -3,6 +3,7 @@ package torture
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -40,6 +41,11 @@ func lyingFaults(seed uint64) (list []sim.Fault) {
 			list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 1000, Size: ofLists, Salt: 1 + r.Uint64N(1<<32),
 				At: f.At.Add(f.For - bourse.Second), For: 3 * bourse.Minute})
 		}
+	}
+	for range 3 { // a broker begins again with all that it knew, and sites list to it what they never sold (B142, B143)
+		f := sim.Fault{Kind: sim.CrashSync, Host: brokerID(brokerNames[r.IntN(len(brokerNames))]), Salt: 1 + r.Uint64N(1<<32),
+			At: start.Add(20*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-40*bourse.Minute)))), For: bourse.Minute}
+		list = append(list, f, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 1000, Size: ofLists, Salt: 1 + r.Uint64N(1<<32), At: f.At, For: 4 * bourse.Minute})
 	}
 	return list
 }
@@ -110,13 +116,30 @@ func falseHeld(m agents.Held, draw uint64, much bourse.Credits) agents.Held {
 }
 
 // falseListing is a list with a leg twice, at another price, with more to give back, or of a
-// transaction that there never was; of another broker, too.
+// transaction that there never was: of another broker, of another process of it, of a life
+// of which a journal might have lost the end; one or, of one job, three hundred.
 func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much bourse.Credits) agents.Listing {
 	invent := agents.ListedLeg{Leg: bourse.LegID{Tx: bourse.TxID{Broker: brokerNames[draw>>4%3], Incarnation: max(m.Incarnation, 2) - 1, Nonce: draw, Seq: 1 + draw>>8%1000}, Leg: int(draw >> 16 % 4)},
 		What: bourse.Leg{Group: "g1", Nodes: 1, Start: start.Add(storm), End: start.Add(storm + bourse.Hour)}, Job: "mine", User: "ana", Version: 1,
 		State: []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed, bourse.Settled}[draw>>20%4], Fare: bourse.Fare{Base: much >> (draw >> 24 % 24)}, Limit: much, Left: bourse.Hour}
-	w.lied(site, invent.Leg)
+	switch n := len(m.Legs); {
+	case n > 0 && draw>>36%2 == 0:
+		invent.Leg.Tx = m.Legs[n-1].Leg.Tx
+		invent.Leg.Tx.Seq += 1000
+	case draw>>37%2 == 0: // of a life that nobody has heard of
+		invent.Leg.Tx.Incarnation = m.Incarnation + 1
+	}
 	list := []agents.ListedLeg{invent}
+	if draw>>40%4 == 0 {
+		invent.Leg.Leg, invent.State, invent.Fare = 0, bourse.Confirmed, bourse.Fare{Base: 1}
+		for range 300 {
+			invent.Leg.Tx.Seq++
+			list = append(list, invent)
+		}
+	}
+	for i := range list {
+		w.lied(site, list[i].Leg)
+	}
 	for i, l := range m.Legs {
 		switch (draw>>28 + uint64(i)) % 5 {
 		case 0: // at another price
@@ -159,6 +182,7 @@ func gullible(m *mirror, f agents.Fact) error {
 		if brokerID(f.Leg.Tx.Broker) != m.id {
 			return fmt.Errorf("B55: %s takes on leg %v of another broker", m.id, f.Leg)
 		}
+		return m.contradicts(f)
 	case bourse.LegDone:
 		posted := m.closed[f.Leg].Posted
 		if f.Refund < 0 || f.Refund > posted || f.Penalty < 0 || f.Penalty > posted.Times(mostPenalty) {
@@ -167,6 +191,30 @@ func gullible(m *mirror, f agents.Fact) error {
 	}
 	return nil
 }
+
+// contradicts checks a leg that a broker takes on against what it has on record: its site has
+// sold to a later life, or to another process of that number, and no job has that many.
+func (m *mirror) contradicts(f bourse.LegAdopted) error {
+	jobs := 0
+	for id, t := range m.txs {
+		switch {
+		case id == f.Leg.Tx:
+		case t.begun.Limits == nil:
+			if t.begun.Job == f.Job {
+				jobs++
+			}
+		case slices.Contains(t.begun.Sites, f.Site) && (id.Incarnation > f.Leg.Tx.Incarnation || id.Incarnation == f.Leg.Tx.Incarnation && id.Nonce != f.Leg.Tx.Nonce):
+			return fmt.Errorf("B142: %s takes on leg %v of %s, which has sold %v since", m.id, f.Leg, f.Site, id)
+		}
+	}
+	if jobs >= mostOfJob {
+		return fmt.Errorf("B143: %s takes on leg %v beside %d other transactions of %s without a record", m.id, f.Leg, jobs, f.Job)
+	}
+	return nil
+}
+
+// mostOfJob is how many transactions without a record a broker may take on of one job.
+const mostOfJob = 256
 
 // outside checks a place that a broker believes in, against the window that it has asked for.
 func outside(m *mirror, id bourse.LegID, from, to bourse.Time) error {

@@ -44,6 +44,7 @@ type mirror struct {
 	over    uint32          // the life that has fenced it
 	life    uint32          // the last that has begun
 	barred  bool            // a site was closed to some user
+	broken  int             // words of sites
 	member  map[string]bool // sites that have joined, or left
 
 	given     given
@@ -218,6 +219,8 @@ func (m *mirror) ofLife(f agents.Fact) error {
 		}
 	case bourse.CycleClosed:
 		m.cycle = f.Cycle
+	case bourse.WordBroken:
+		m.broken++
 	case bourse.UserBarred:
 		m.barred = true
 	case bourse.SiteJoined:
@@ -380,7 +383,7 @@ func (m *mirror) asksAgain(t *txMirror) {
 func (m *mirror) adopted(f bourse.LegAdopted) {
 	t := m.txs[f.Leg.Tx]
 	if t == nil {
-		t = &txMirror{begun: bourse.TxBegun{Tx: f.Leg.Tx}}
+		t = &txMirror{begun: bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job}}
 		m.txs[f.Leg.Tx] = t
 	}
 	for len(t.begun.Legs) <= f.Leg.Leg {

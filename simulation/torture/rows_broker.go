@@ -57,7 +57,10 @@ func (x *taking) news(f agents.Fact) {
 	case bourse.Amnesia:
 		x.takeIf(f.Site != "", "B60")
 	case bourse.LegsDisowned:
-		x.take("B99")
+		x.take(map[bourse.Code]string{bourse.NoMoney: "B99", bourse.Invalid: "B142", bourse.QueueFull: "B143"}[f.Reason.Code])
+	case bourse.WordBroken:
+		x.take("B144")
+		x.takeIf(x.m.broken >= 3, "B145")
 	case bourse.SiteLost:
 		x.take(map[bool]string{true: "B106", false: "B105"}[f.Wish])
 	case bourse.SiteBack, bourse.ClaimSettled:

@@ -109,6 +109,12 @@ func (c *Client) Sites(ctx context.Context) (l web.SiteList, err error) {
 	return l, err
 }
 
+// SiteStake says what LoseSite would give up.
+func (c *Client) SiteStake(ctx context.Context, site string) (s web.SiteStake, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/sites/"+url.PathEscape(site)+"/lost", nil, &s)
+	return s, err
+}
+
 // LoseSite gives a site up that will not come back.
 func (c *Client) LoseSite(ctx context.Context, site string, w web.LostWish) (l web.SiteList, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/sites/"+url.PathEscape(site)+"/lost", w, &l)
