@@ -33,7 +33,8 @@ type Checked struct {
 	Jobs    int             `json:"jobs,omitempty"` // of users; at a site, those that run or wait
 	Traces  int             `json:"traces,omitempty"`
 	Span    bourse.Duration `json:"until,omitempty"`
-	Points  int             `json:"points,omitempty"` // of a sweep
+	Points  int             `json:"points,omitempty"`  // of a sweep
+	Remarks []string        `json:"remarks,omitempty"` // what an operator should know though the file is valid
 }
 
 // String returns the figures on one line.
@@ -174,6 +175,9 @@ func (s *SiteProcess) checked() *Checked {
 	c := &Checked{Kind: KindSiteProcess, Name: s.Name, Groups: len(s.Groups), Nodes: s.Nodes()}
 	if s.Workload != nil && s.Workload.Trace != "" {
 		c.Traces = 1
+	}
+	if s.Cluster.SameAccount {
+		c.Remarks = append(c.Remarks, "same_account = true: work may run as an account that can open the site's keys and journals. Any user can then act as the site and write into its journals")
 	}
 	return c
 }

@@ -13,6 +13,9 @@ type Cluster struct {
 	Partitions []string // slurm: partitions whose nodes are offered, at least one
 	Holder     string   // slurm: the account that owns unconfirmed reservations
 	Folder     string   // local, slurm: folder for the scripts and the output of work; default "work"
+	// local, slurm: work may run as an account that can open the site's keys and journals,
+	// as the site's own account can.
+	SameAccount bool
 }
 
 // Real reports whether work runs on real nodes.
@@ -59,6 +62,7 @@ func (c *Cluster) keys() keys {
 			c.Holder = t.account(key)
 		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
 		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(real),
+		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(real),
 	}
 }
 

@@ -31,6 +31,62 @@ func numbered(u *user.User) (supervisor.Account, error) {
 	return supervisor.Account{Name: u.Username, UID: uint32(uid), GID: uint32(gid), Home: u.HomeDir}, err
 }
 
+// Opens returns the first of some files and folders that a local account can open for
+// reading; "" if it can open none of them. An empty name and what does not exist are passed
+// over. An error says that there is no such account.
+func Opens(as string, files []string) (string, error) {
+	a, err := ownAccount()
+	if err != nil {
+		return "", err
+	}
+	if as != a.Name {
+		u, err := user.Lookup(as)
+		if err != nil {
+			return "", err
+		}
+		if a, err = numbered(u); err != nil {
+			return "", err
+		}
+		if a.Groups, err = groupsOf(u); err != nil {
+			return "", err
+		}
+		if a.Switch = int(a.UID) != os.Geteuid(); a.Switch && os.Geteuid() != 0 {
+			return "", nil // work cannot run as anybody else
+		}
+	}
+	open := ""
+	err = a.As(func() error {
+		for _, name := range files {
+			if name == "" {
+				continue
+			}
+			if f, err := os.Open(name); err == nil {
+				open = name
+				return f.Close()
+			}
+		}
+		return nil
+	})
+	return open, err
+}
+
+// groupsOf lists the numbers of an account's groups, sorted.
+func groupsOf(u *user.User) (list []uint32, err error) {
+	groups, err := u.GroupIds()
+	if err != nil {
+		return nil, deny(bourse.NotAllowed, "the groups of account %s are not known (%v)", u.Username, err)
+	}
+	for _, g := range groups {
+		id, err := strconv.ParseUint(g, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("account %s: %w", u.Username, err)
+		}
+		list = append(list, uint32(id))
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
 // account is who a work runs as: never root, and another than the site's own account
 // only where the site runs as root.
 func (d *Driver) account(name string) (supervisor.Account, error) {
@@ -53,18 +109,9 @@ func (d *Driver) account(name string) (supervisor.Account, error) {
 	case a.UID == 0:
 		return supervisor.Account{}, deny(bourse.NotAllowed, "%s is an account of root, as which no work runs; name another one in the [[account]]", name)
 	}
-	groups, err := u.GroupIds()
-	if err != nil {
-		return supervisor.Account{}, deny(bourse.NotAllowed, "the groups of account %s are not known (%v)", name, err)
+	if a.Groups, err = groupsOf(u); err != nil {
+		return supervisor.Account{}, err
 	}
-	for _, g := range groups {
-		id, err := strconv.ParseUint(g, 10, 32)
-		if err != nil {
-			return supervisor.Account{}, fmt.Errorf("account %s: %w", name, err)
-		}
-		a.Groups = append(a.Groups, uint32(id))
-	}
-	slices.Sort(a.Groups)
 	a.Switch = true
 	return a, nil
 }

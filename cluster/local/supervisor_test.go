@@ -223,3 +223,28 @@ func TestDriver_OutputIsOpenedByTheAccountsRights(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// What the site's process has inherited, an open file of whoever started it, never reaches
+// work.
+func TestDriver_InheritedDescriptorsDoNotReachWork(t *testing.T) {
+	m := newMachine(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	fd, err := syscall.Dup(int(f.Fd())) // without close-on-exec, as a shell's exec 9<FILE
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	m.runs(m.order("bourse.1", "sh", "-c", fmt.Sprintf("readlink /proc/$$/fd/* ; cat <&%d; echo end", fd)))
+	m.over("bourse.1")
+	if out := m.prints("bourse.1"); strings.Contains(out, "secret") || !strings.Contains(out, "pipe:") {
+		t.Errorf("fd %d: %s", fd, out)
+	}
+}

@@ -72,6 +72,9 @@ func (r *replicaProcess) begin() error {
 		return err
 	}
 	r.disks = append(r.disks, folder)
+	if err := private(r.folder(r.self)); err != nil {
+		return err
+	}
 	if c.Past > 0 {
 		config.Past = replicaOf(r.cfg.Name, c.Past)
 		if config.Past == r.self {

@@ -40,6 +40,9 @@ All problems are reported at once, each with its line, its key and the remedy.`,
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), found)
 			}
+			for _, remark := range found.Remarks {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], remark)
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %v\n", args[0], found)
 			return err
 		},

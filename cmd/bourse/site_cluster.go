@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/local"
-	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/sites"
@@ -121,7 +121,7 @@ func localCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	b := behind{managed.New(c), d, d.Check}
+	b := behind{managed.New(c), d, keptApart(cfg, d.Check)}
 	p.tells = append(p.tells, workMetrics{d})
 	remarks, err := b.accounts(cfg.Mapping())
 	if err != nil {

@@ -29,7 +29,7 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	b := behind{driver: d, account: slurmAccount}
+	b := behind{driver: d, account: keptApart(cfg, slurmAccount)}
 	of, err := b.accounts(cfg.Mapping())
 	if err != nil {
 		return behind{}, failed(err)

@@ -236,7 +236,8 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 			return err
 		}
 		fmt.Fprintln(stdout)
-		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise.", as))
+		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise. "+
+			"%s", as, commonAccount(as)))
 	}
 	if len(links) == 1 {
 		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)

@@ -141,5 +141,5 @@ func sharedCluster(as, load string, seed, port int) string {
 	if as == noAccount {
 		return clusterTables(as, load, seed, port)
 	}
-	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n[rendezvous]\naddress = \"%s:%d\"\n", upHost, port)
+	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n%s[rendezvous]\naddress = \"%s:%d\"\n", sameAccount(as), upHost, port)
 }
