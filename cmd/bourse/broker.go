@@ -76,6 +76,9 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		})
 	}
 	begin := func() error {
+		if err := p.standsBack(cmd.Context()); err != nil {
+			return err
+		}
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
 		}

@@ -154,6 +154,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 			err := fmt.Errorf("a later process of %s answers at %s with this agent's certificate (life %d), and two must not act for one broker: this one stops. Find out who started it twice; jobs that only this one has taken are in its journal, %s",
 				m.Agent, m.Address, m.Life, p.folder(p.name))
 			p.log.Error().Str("address", m.Address).Uint64("life", m.Life).Msg(err.Error())
+			p.noteDisplaced(m)
 			p.abandon()
 			return failed(err)
 		}
