@@ -94,6 +94,8 @@ func (a *Account) keys() keys {
 		rule(func(t *table) {
 			if t.has("user") && t.clean("user") && (a.User == "" || len(a.User) > maxUser) {
 				t.wrong("user", `%q: must have 1 to %d bytes; "*" means all users`, a.User, maxUser)
+			} else if strings.TrimSpace(a.User) != a.User && t.clean("user") {
+				t.wrong("user", "%q begins or ends with a blank, as no user's name does; leave it out", a.User)
 			}
 		}),
 		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = t.account(key) }, "local account; never root").must(`"ana_vo1"`),
