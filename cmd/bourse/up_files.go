@@ -92,7 +92,7 @@ func layOut(dir string, sites, replicas, port int, kind string) ([]member, error
 	if err != nil {
 		return nil, err
 	}
-	members, seed, err := layOutReplicas(dir, replicas, l.ca, l.ports)
+	members, seed, err := layOutReplicas(dir, upVO, upVO, replicas, l.ca, l.ports)
 	if err != nil {
 		return nil, err
 	}
