@@ -82,8 +82,9 @@ var rooms = []room{
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "parallel"}, world},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
-	{"cluster/slurm", []string{".", "agents"}, world}, // a driver: it runs Slurm's commands
-	{"cluster/local", []string{".", "agents"}, world}, // the driver of processes of this machine
+	{"cluster/slurm", []string{".", "agents"}, world},                             // a driver: it runs Slurm's commands
+	{"cluster/local/supervisor", nil, world},                                      // a process for each piece of work, begun before all else
+	{"cluster/local", []string{".", "agents", "cluster/local/supervisor"}, world}, // the driver of processes of this machine
 	{"cluster/...", []string{".", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/retry"}, core},
 	{"files", nil, world},

@@ -164,6 +164,9 @@ func (s *SiteProcess) checked() *Checked {
 	if s.Workload != nil && s.Workload.Trace != "" {
 		c.Traces = 1
 	}
+	if s.Cluster.SameAccount {
+		c.Warnings = append(c.Warnings, "same_account = true: work may run as an account that can open the site's keys and journals. Any user can then act as the site and write into its journals")
+	}
 	return c
 }
 

@@ -14,6 +14,9 @@ type Cluster struct {
 	Partitions []string // slurm: partitions whose nodes are offered, at least one
 	Holder     string   // slurm: the account that owns unconfirmed reservations
 	Folder     string   // local, slurm: folder for the scripts and the output of work; default "work"
+	// local, slurm: work may run as an account that can open the site's keys and journals,
+	// as the site's own account can.
+	SameAccount bool
 }
 
 // Real reports whether work runs on real nodes.
@@ -81,6 +84,7 @@ func (c *Cluster) keys() keys {
 			c.Holder = t.account(key)
 		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
 		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(real),
+		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(real),
 	}
 }
 
@@ -112,6 +116,8 @@ func (a *Account) keys() keys {
 		rule(func(t *table) {
 			if t.has("user") && t.clean("user") && (a.User == "" || len(a.User) > maxUser) {
 				t.wrong("user", `%q: must have 1 to %d bytes; "*" means all users`, a.User, maxUser)
+			} else if strings.TrimSpace(a.User) != a.User && t.clean("user") {
+				t.wrong("user", "%q begins or ends with a blank, as no user's name does; leave it out", a.User)
 			}
 		}),
 		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = t.account(key) }, "local account; never root").must(`"ana_vo1"`),

@@ -209,6 +209,12 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 			}
 		}),
 		text("user", &j.User, "", "its owner").byDefault("the submitter"),
+		rule(func(t *table) {
+			if j.User == "" {
+			} else if err := bourse.CheckName(j.User); err != nil && t.clean("user") {
+				t.wrong("user", "%v", err)
+			}
+		}),
 		span("length", &j.Length, bourse.Hour, bourse.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup`; must be given without a table there"),
 		span("run", &j.Run, 0, bourse.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
 		amount("min_performance", &j.MinPerformance, bourse.Unit, "P, least performance of every node"),

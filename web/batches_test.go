@@ -212,6 +212,20 @@ func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 	}
 }
 
+// An operator submits for others, and not for a user whose name only looks like another's.
+func TestSubmit_AUsersNameHasNoBlankAtItsEnds(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	for user, want := range map[string]int{"ana ": 422, " ana": 422, "ana": 200} {
+		var p struct{ Errors []struct{ Location string } }
+		code := call(t, s, olga, "POST", "/v1/batches", `{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"user":"`+user+`"}]}`, &p)
+		if code/100 != want/100 || want == 422 && (len(p.Errors) != 1 || p.Errors[0].Location != "body.jobs[0].user") {
+			t.Errorf("%q: %d %+v", user, code, p)
+		}
+	}
+}
+
 func TestSubmit_BodiesAndBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := world(t)

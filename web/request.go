@@ -55,6 +55,11 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	if err := bourse.CheckName(r.Name); err != nil {
 		return j, "name", err
 	}
+	if r.User != "" { // an operator may name another one: "ana " would be a user of her own
+		if err := bourse.CheckName(r.User); err != nil {
+			return j, "user", err
+		}
+	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
 	}

@@ -74,8 +74,20 @@ func startGossip(o GossipOptions, transport memberlist.Transport, name string, m
 	}
 	g.said = &gossipLog{log: l, counts: map[GossipCause]uint64{}}
 	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, log.New(g.said, "", 0)
+	if transport == nil {
+		streams, port, err := newGossipStreams(c, c.Logger)
+		if err != nil {
+			return nil, fmt.Errorf("gossip at %s: %w", o.Listen, err)
+		}
+		if c.Transport = streams; c.BindPort == 0 {
+			c.BindPort, c.AdvertisePort = port, port
+		}
+	}
 	g.first, g.again = 2*c.GossipInterval, min(2*c.PushPullInterval, 10*time.Second)
 	if g.list, err = memberlist.Create(c); err != nil {
+		if transport == nil {
+			_ = c.Transport.Shutdown()
+		}
 		return nil, fmt.Errorf("gossip at %s: %w", o.Listen, err)
 	}
 	g.own = g.list.LocalNode().Address()

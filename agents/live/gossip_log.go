@@ -19,6 +19,7 @@ const (
 	GossipForm    GossipCause = "form"        // bytes that are not such a message
 	GossipCrowded GossipCause = "crowded"     // more than there is room for
 	GossipAway    GossipCause = "unreachable" // a peer that could not be reached
+	GossipBroken  GossipCause = "broken-off"  // a connection that ended halfway, as happens under load
 	GossipOther   GossipCause = "other"
 )
 
@@ -28,6 +29,7 @@ var gossipWords = []struct {
 	word  string
 	cause GossipCause
 }{
+	{errBrokeOff.Error(), GossipBroken}, {"i/o timeout from=", GossipBroken}, {"reset by peer from=", GossipBroken}, {"EOF from=", GossipBroken},
 	{"label", GossipLabel},
 	{"ecrypt", GossipKey}, {"ncrypted", GossipKey},
 	{"decode", GossipForm}, {"not supported", GossipForm}, {"checksum", GossipForm}, {"too short", GossipForm},
@@ -80,6 +82,8 @@ func (w *gossipLog) complaint(mild bool, line string) {
 	w.mu.Unlock()
 	level := zerolog.WarnLevel
 	switch {
+	case cause == GossipBroken:
+		level = zerolog.DebugLevel
 	case cause != GossipAway && cause != GossipOther:
 	case mild:
 		level = zerolog.DebugLevel

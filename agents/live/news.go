@@ -28,7 +28,7 @@ func (n *Node) hear(node string, meta []byte, alive bool) {
 	}
 	n.word.Lock()
 	defer n.word.Unlock()
-	if !n.doubts(node, m, alive) {
+	if !n.survives(node, m, alive) && !n.doubts(node, m, alive) {
 		n.believe(m, alive)
 	}
 }
@@ -116,6 +116,7 @@ func (n *Node) remind() {
 		case now := <-t.C:
 			n.tellPending()
 			n.callAgain(now)
+			n.verifyAgain(now)
 		case <-after:
 			n.mu.Lock()
 			known := n.opt.Known

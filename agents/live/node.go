@@ -69,6 +69,7 @@ type Node struct {
 	mu      sync.Mutex
 	self    Member
 	claims  map[string]*claim            // by node name in gossip: lives not believed yet
+	deaths  map[string]*death            // by node name in gossip: lives that it has lost, and that may be well
 	pending map[agents.ID]agents.Message // by site: what the broker must still be told
 	seen    map[agents.ID]bool           // sites heard of since the start
 	begun   time.Time
@@ -110,7 +111,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 		o.Life = uint64(time.Now().UnixMilli())
 	}
 	n := &Node{opt: o, directory: newDirectory(), pending: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
-		claims: map[string]*claim{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1), begun: time.Now()}
+		claims: map[string]*claim{}, deaths: map[string]*death{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1), begun: time.Now()}
 	n.base, n.hangUp = context.WithCancel(context.Background())
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
 	n.clocks = newClocks(n)
@@ -282,7 +283,7 @@ func (n *Node) Close() {
 
 func (n *Node) end(gossip func() error) {
 	n.mu.Lock()
-	n.claims = nil // no more calls
+	n.claims, n.deaths = nil, nil // no more calls
 	n.mu.Unlock()
 	close(n.done)
 	n.hangUp()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -13,10 +14,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 )
 
 // Config says where work runs, and on what.
@@ -27,11 +30,17 @@ type Config struct {
 	// Nodes are the names of the nodes, each once.
 	Nodes []string
 	// Supervisor is the program, with its arguments, that is started for each piece of work,
-	// with the work's folder as its last argument. It calls Supervise.
+	// with the work's folder as its last argument. It calls supervisor.Supervise.
 	Supervisor []string
+	// Ungrouped makes no cgroup for a piece of work, even where it could: what it has started
+	// is then killed process by process.
+	Ungrouped bool
 	// Grace is how long work may clean up after it was told to end; then it is
 	// killed. 0: 30 s.
 	Grace time.Duration
+	// Warn is told what an operator should know: work that cannot be killed, at most once in
+	// ten minutes each. It is called by looks. nil: nobody is told.
+	Warn func(words string)
 	// Now is the clock of the windows; nil: the machine's.
 	Now func() bourse.Time
 }
@@ -40,9 +49,13 @@ type Config struct {
 // one look and one output at the same time.
 type Driver struct {
 	cfg    Config
-	self   account
+	self   supervisor.Account
+	cgroup string    // in which cgroups of work are made; "": none is
 	begun  time.Time // this life
 	tidied time.Time // used by commands only
+
+	warned map[string]time.Time // work that cannot be killed; used by looks only
+	fights atomic.Int64         // how much of it the last look has shown
 }
 
 // The times of a piece of work.
@@ -62,7 +75,7 @@ func New(cfg Config) (*Driver, error) {
 		return nil, err
 	}
 	cfg.Folder, cfg.Grace = folder, cmp.Or(cfg.Grace, usualGrace)
-	if _, err := bootID(); err != nil {
+	if _, err := supervisor.BootID(); err != nil {
 		return nil, fmt.Errorf("work could not be found again after a restart: %w", err)
 	}
 	self, err := ownAccount()
@@ -73,13 +86,16 @@ func New(cfg Config) (*Driver, error) {
 		cfg.Now = func() bourse.Time { return now() }
 	}
 	d := &Driver{cfg: cfg, self: self, begun: time.Now()}
+	if !cfg.Ungrouped {
+		d.cgroup, _ = supervisor.Cgroup() // without one work is killed process by process
+	}
 	if err := d.makeFolders(); err != nil {
 		return nil, fmt.Errorf("the folder of [cluster] cannot be made: %w", err)
 	}
 	if d.cfg.Folder, err = filepath.EvalSymlinks(folder); err != nil { // work is recognised by its path
 		return nil, err
 	}
-	halves, err := filepath.Glob(filepath.Join(cfg.Folder, ".*"+besides))
+	halves, err := filepath.Glob(filepath.Join(cfg.Folder, ".*"+supervisor.Besides))
 	for _, half := range halves { // left by a life that died before it was whole
 		err = errors.Join(err, os.RemoveAll(half))
 	}
@@ -151,6 +167,11 @@ func deny(code bourse.Code, format string, args ...any) error {
 	return &denial{bourse.Because(code, format, args...)}
 }
 
+// failedToBegin is a supervisor's word for why its work has not begun.
+func failedToBegin(why supervisor.Reason) error {
+	return &denial{bourse.Reason{Code: bourse.Code(why.Code), Detail: why.Detail}}
+}
+
 // because makes a reason of a system error.
 func because(err error) bourse.Reason { return bourse.Because(bourse.Unknown, "%v", err) }
 
@@ -166,8 +187,8 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 		}
 	}
 	switch s := w.state(); {
-	case s.result != nil && s.result.Failed.Refused():
-		return &denial{s.result.Failed}
+	case s.result != nil && s.result.Failed.Code != "":
+		return failedToBegin(s.result.Failed)
 	case s.err != nil:
 		return s.err
 	case s.claim == nil:
@@ -175,7 +196,7 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 	case s.claim.Process.PID == 0:
 		return deny(bourse.Withdrawn, "it was ended before it began, and is never begun again")
 	case s.result != nil && s.result.Lost != "":
-		return deny(bourse.Unknown, "it was begun at %v and is never begun again: %s", s.claim.At, s.result.Lost)
+		return deny(bourse.Unknown, "it was begun at %v and is never begun again: %s", bourse.Time(s.claim.At), s.result.Lost)
 	}
 	return nil
 }
@@ -200,15 +221,26 @@ func (d *Driver) prepare(w work, c agents.Command) error {
 	if err != nil {
 		return err
 	}
-	o := order{Name: c.Name, Site: c.Site, Nodes: c.Nodes, Start: c.Start, End: c.End, At: at, Grace: bourse.Duration(d.cfg.Grace.Milliseconds()), Account: as, Work: *c.Work}
-	beside := work(filepath.Join(d.cfg.Folder, "."+c.Name+besides))
+	o := order{Name: c.Name, Site: c.Site, Nodes: c.Nodes, Start: c.Start, At: at, Work: *c.Work,
+		Order: supervisor.Order{End: supervisor.Time(c.End), Grace: supervisor.Time(d.cfg.Grace.Milliseconds()), Account: as}}
+	o.Run = o.ordered(w)
+	if d.cgroup != "" {
+		o.Cgroup = d.group(c.Name)
+	}
+	beside := work(filepath.Join(d.cfg.Folder, "."+c.Name+supervisor.Besides))
 	if err := errors.Join(os.RemoveAll(string(beside)), beside.make(&o)); err != nil {
 		return err
 	}
 	if err := os.Rename(string(beside), string(w)); err != nil {
 		return err
 	}
-	return syncFile(d.cfg.Folder)
+	return supervisor.Sync(d.cfg.Folder)
+}
+
+// group is the folder of the cgroup of a piece of work. Sites of one machine may share the
+// folder above, so the name is of the site's folder too.
+func (d *Driver) group(name string) string {
+	return fmt.Sprintf("%s/%s.%08x", d.cgroup, name, crc32.ChecksumIEEE([]byte(d.cfg.Folder)))
 }
 
 // begin starts the supervisor of a piece of work and waits for its answer.
@@ -222,12 +254,12 @@ func (d *Driver) begin(ctx context.Context, w work) error {
 	defer stop()
 	_ = words.SetReadDeadline(time.Now().Add(beginWithin))
 	text, err := io.ReadAll(io.LimitReader(words, 64<<10))
-	var said word
+	var said supervisor.Word
 	if err != nil || json.Unmarshal(text, &said) != nil {
-		return fmt.Errorf("its supervisor has not said that the work has begun; its log is %s: %w", w.file(logFile), cmp.Or(err, io.ErrUnexpectedEOF))
+		return fmt.Errorf("its supervisor has not said that the work has begun; its log is %s: %w", w.file(supervisor.LogFile), cmp.Or(err, io.ErrUnexpectedEOF))
 	}
-	if said.Failed.Refused() {
-		return &denial{said.Failed}
+	if said.Failed.Code != "" {
+		return failedToBegin(said.Failed)
 	}
 	return nil
 }
@@ -241,7 +273,7 @@ func (d *Driver) end(name string) (runs bool, err error) {
 	}
 	s := w.state()
 	if s.err == nil && s.claim == nil {
-		err := w.claim(process{})
+		err := w.folder().Claim(supervisor.Process{})
 		if !errors.Is(err, fs.ErrExist) {
 			return false, err
 		}
@@ -251,7 +283,7 @@ func (d *Driver) end(name string) (runs bool, err error) {
 	case s.err != nil:
 		return false, s.err
 	case s.runs:
-		return true, s.claim.Process.terminate(w)
+		return true, s.claim.Process.Terminate(w.folder())
 	}
 	return false, nil
 }
@@ -288,6 +320,12 @@ func (d *Driver) tidy(at time.Time) {
 		return
 	}
 	d.tidied = at
+	if d.cgroup != "" {
+		groups, _ := filepath.Glob(d.group("*"))
+		for _, g := range groups {
+			_ = os.Remove(g) // fails while a process is in it
+		}
+	}
 	if at.Sub(d.begun) > shownFor {
 		for _, name := range d.names() {
 			w := d.work(name)
@@ -337,7 +375,7 @@ func (d *Driver) Check(name string) (remark string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := a.as(func() error { _, err := os.Stat(d.ended("")); return err }); err != nil {
+	if err := a.As(func() error { _, err := os.Stat(d.ended("")); return err }); err != nil {
 		remark = fmt.Sprintf("account %s cannot pass through the folders above %s: its work begins there, but does not find its files by whole paths. "+
 			"Allow it (chmod o+x), or name another [cluster] folder", name, d.cfg.Folder)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 )
 
 func TestDriver_ShowsItsNodesAndWhoIsOnThem(t *testing.T) {
@@ -28,7 +29,7 @@ func TestDriver_ShowsItsNodesAndWhoIsOnThem(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	m.ends("bourse.1")
-	if j := m.over("bourse.1"); j.Why != WhyTold || j.Signal != int(syscall.SIGTERM) || j.Exit != 128+int(syscall.SIGTERM) {
+	if j := m.over("bourse.1"); j.Why != supervisor.WhyTold || j.Signal != int(syscall.SIGTERM) || j.Exit != 128+int(syscall.SIGTERM) {
 		t.Errorf("%+v", j)
 	}
 }
@@ -60,7 +61,7 @@ func TestDriver_WorkOutlivesTheSitesProcess(t *testing.T) {
 	}
 	pid := m.number("bourse.1", "pid ")
 	m.runs(c) // asked again: the same answer, and nothing is begun
-	if err := os.WriteFile(filepath.Join(m.work("bourse.1").file(homeFolder), "go"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(m.work("bourse.1").file(supervisor.HomeFolder), "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if j := m.over("bourse.1"); j.Exit != 4 {
@@ -109,7 +110,7 @@ func TestDriver_EndedBeforeItBegan(t *testing.T) {
 	m.ends("bourse.1")
 	m.ends("bourse.1")
 	m.does(c, agents.Denied, "it was ended before")
-	if _, err := os.Stat(m.work("bourse.1").file(outputFile)); !os.IsNotExist(err) {
+	if _, err := os.Stat(m.work("bourse.1").file(supervisor.OutputFile)); !os.IsNotExist(err) {
 		t.Errorf("it has begun: %v", err)
 	}
 	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
@@ -140,14 +141,13 @@ func TestDriver_DeleteEndsTheWorkAndKeepsItsOutput(t *testing.T) {
 // now is another one, and is left alone.
 func TestDriver_IsNotFooledByANumber(t *testing.T) {
 	m := newMachine(t)
-	boot, _ := bootID()
 	for _, x := range []struct {
 		name, folder, words string
-		change              func(*process)
+		change              func(*supervisor.Process)
 	}{
-		{"bourse.restarted", "bourse.restarted", "the machine has restarted since", func(p *process) { p.Boot = "another" }},
-		{"bourse.later", "bourse.later", "was killed", func(p *process) { p.Started-- }},
-		{"bourse.foreign", "bourse.another", "was killed", func(*process) {}},
+		{"bourse.restarted", "bourse.restarted", "the machine has restarted since", func(p *supervisor.Process) { p.Boot = "another" }},
+		{"bourse.later", "bourse.later", "was killed", func(p *supervisor.Process) { p.Started-- }},
+		{"bourse.foreign", "bourse.another", "was killed", func(*supervisor.Process) {}},
 		{"bourse.1", "bourse.1", "", nil}, // the right one
 	} {
 		other := exec.Command("sh", "-c", "read word", string(m.work(x.folder)))
@@ -158,16 +158,15 @@ func TestDriver_IsNotFooledByANumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
-		s, err := statOf(other.Process.Pid)
-		if err != nil {
-			t.Fatal(err)
+		p, ok := supervisor.Find(other.Process.Pid)
+		if !ok {
+			t.Fatal("it is not there")
 		}
-		p := process{other.Process.Pid, s.started, boot}
 		c := m.order(x.name, "echo")
 		if x.change != nil {
 			x.change(&p)
 		}
-		if err := errors.Join(m.prepare(m.work(x.name), c), m.work(x.name).claim(p)); err != nil {
+		if err := errors.Join(m.prepare(m.work(x.name), c), m.work(x.name).folder().Claim(p)); err != nil {
 			t.Fatal(err)
 		}
 		if x.change == nil {
@@ -184,8 +183,8 @@ func TestDriver_IsNotFooledByANumber(t *testing.T) {
 		m.does(c, agents.Denied, x.words)
 		m.ends(x.name)
 		m.does(agents.Command{Verb: agents.Delete, Name: x.name}, agents.Done, "")
-		if s, err := statOf(other.Process.Pid); err != nil || s.over {
-			t.Errorf("%s: the other process was ended: %v", x.name, err)
+		if _, ok := supervisor.Find(other.Process.Pid); !ok {
+			t.Errorf("%s: the other process was ended", x.name)
 		}
 	}
 }
@@ -223,7 +222,7 @@ func TestDriver_RefusesWhatCannotBe(t *testing.T) {
 // A site that does not run as root runs work as itself alone, and never as root.
 func TestDriver_RunsWorkAsItsOwnAccountWithoutRights(t *testing.T) {
 	m := newMachine(t)
-	m.self = account{Name: "ana", UID: 1234}
+	m.self = supervisor.Account{Name: "ana", UID: 1234}
 	if a, err := m.account("ana"); err != nil || a.Switch || a.UID != 1234 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -259,20 +258,6 @@ func TestDriver_ForgetsWhatWasDeletedLongAgo(t *testing.T) {
 	m.tidy(at.Add(2 * keptFor))
 	if list, _ := os.ReadDir(m.ended("")); len(list) != keptMost-tidyMost {
 		t.Errorf("%d left of what is too old, after %d at a time", len(list), tidyMost)
-	}
-}
-
-func TestParseStat_WhateverTheProcessIsCalled(t *testing.T) {
-	t.Parallel()
-	const rest = " S 41 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2 3"
-	for _, name := range []string{"sleep", ") Z 1 (", "a b c", ""} {
-		s, err := parseStat([]byte("40 (" + name + ")" + rest))
-		if err != nil || s != (stat{parent: 41, started: 987654}) {
-			t.Errorf("%q: %+v, %v", name, s, err)
-		}
-	}
-	if _, err := parseStat([]byte("40 (x) S 1")); err == nil {
-		t.Error("half of a line was taken")
 	}
 }
 

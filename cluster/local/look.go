@@ -2,20 +2,18 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
-)
-
-// Words for why work has not ended by itself.
-const (
-	WhyWindow = "its window was over"
-	WhyTold   = "it was told to end"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 )
 
 // look shows the nodes and, as jobs, the work that runs, has ended, or was lost because its
@@ -26,8 +24,9 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 	}
 	l := &bourse.Look{At: at, Source: "processes of this machine"}
 	busy := map[string]int{}
+	fights := map[string]time.Time{}
 	for _, name := range d.names() {
-		job, err := d.work(name).job()
+		job, left, err := d.work(name).job()
 		if err != nil {
 			return nil, err
 		}
@@ -35,12 +34,17 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 			continue
 		}
 		l.Jobs = append(l.Jobs, *job)
+		if left {
+			fights[name] = d.warn(name, job)
+		}
 		if job.State == bourse.ManagedRunning {
 			for _, n := range job.Nodes {
 				busy[n] = 1
 			}
 		}
 	}
+	d.warned = fights
+	d.fights.Store(int64(len(fights)))
 	slices.SortStableFunc(l.Jobs, func(a, b bourse.ManagedJob) int { return ranks[a.State] - ranks[b.State] })
 	for _, n := range slices.Sorted(slices.Values(d.cfg.Nodes)) {
 		l.Nodes = append(l.Nodes, bourse.ManagedNode{Name: n, State: bourse.NodeUp, CPUs: 1, Busy: busy[n]})
@@ -48,31 +52,54 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 	return l, nil
 }
 
+// warnEvery is how often an operator is told of the same work that cannot be killed.
+const warnEvery = 10 * time.Minute
+
+// warn tells the operator of work that cannot be killed, and returns when that was said.
+func (d *Driver) warn(name string, j *bourse.ManagedJob) time.Time {
+	if at, ok := d.warned[name]; ok && time.Since(at) < warnEvery {
+		return at
+	}
+	if d.cfg.Warn != nil {
+		d.cfg.Warn(fmt.Sprintf("work %s of account %s on %s is not over: %s. Its nodes are not free until it is. See bourse supervise, process %s, and what it has started; "+
+			"a process that no signal ends hangs in the kernel, as a rule on a file system", name, j.User, strings.Join(j.Nodes, ", "), j.Why, j.Number))
+	}
+	return time.Now()
+}
+
+// Unkillable is how many pieces of work the last look has shown that run on though they
+// are killed again and again.
+func (d *Driver) Unkillable() int { return int(d.fights.Load()) }
+
 // ranks puts running work first.
 var ranks = map[bourse.ManagedState]int{bourse.ManagedRunning: 0, bourse.ManagedEnded: 1, bourse.ManagedLost: 1}
 
-// job is how a look shows a piece of work; nil if it does not.
-func (w work) job() (*bourse.ManagedJob, error) {
+// job is how a look shows a piece of work; nil if it does not. left: it runs on though it is
+// killed again and again.
+func (w work) job() (j *bourse.ManagedJob, left bool, err error) {
 	s := w.state()
 	if s.err != nil {
-		return nil, s.err
+		return nil, false, s.err
 	}
-	if s.claim == nil || !s.runs && s.result == nil || s.result != nil && s.result.Failed.Refused() {
-		return nil, nil // it has not begun
+	if s.claim == nil || !s.runs && s.result == nil || s.result != nil && s.result.Failed.Code != "" {
+		return nil, false, nil // it has not begun
 	}
-	o, err := read[order](w, orderFile)
+	o, err := supervisor.Read[order](w.folder(), supervisor.OrderFile)
 	if o == nil {
-		return nil, err // it was just put aside
+		return nil, false, err // it was just put aside
 	}
-	j := &bourse.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: bourse.ManagedRunning,
-		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: o.End.Sub(o.Start), Submit: o.At, Start: s.claim.At, End: o.End}
+	j = &bourse.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: bourse.ManagedRunning,
+		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: bourse.Time(o.End).Sub(o.Start), Submit: o.At, Start: bourse.Time(s.claim.At), End: bourse.Time(o.End)}
 	if r := s.result; r != nil {
-		j.State, j.Why, j.Start, j.End, j.Exit, j.Signal = bourse.ManagedEnded, r.Why, r.Begin, r.End, r.Exit, r.Signal
+		j.State, j.Why, j.Start, j.End, j.Exit, j.Signal = bourse.ManagedEnded, r.Why, bourse.Time(r.Begin), bourse.Time(r.End), r.Exit, r.Signal
 		if r.Lost != "" {
 			j.State, j.Why = bourse.ManagedLost, r.Lost
 		}
 	}
-	return j, nil
+	if s.left != nil {
+		j.Why = fmt.Sprintf("it is killed again and again since %v, and %d of its processes are there", bourse.Time(s.left.Since), s.left.Processes)
+	}
+	return j, s.left != nil, nil
 }
 
 // output reads what work has printed, from the file that its supervisor keeps and never
@@ -87,9 +114,9 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 		a.Failure = bourse.Because(bourse.Invalid, "%q cannot name a piece of work", m.Name)
 		return a
 	}
-	f, err := os.Open(d.work(m.Name).file(outputFile))
+	f, err := os.Open(d.work(m.Name).file(supervisor.OutputFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.Open(work(d.ended(m.Name)).file(outputFile))
+		f, err = os.Open(work(d.ended(m.Name)).file(supervisor.OutputFile))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		a.Failure = bourse.Because(bourse.Unknown, "there is no output of it; it has not begun, or ended more than %s ago and was deleted", bourse.Duration(keptFor.Milliseconds()).Words())

@@ -17,16 +17,17 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 )
 
 // patience bounds the waits for processes, which as a rule take some milliseconds.
 const patience = time.Minute
 
-// TestMain runs the tests or, in a process that one of them has started, the
-// supervisor of a work, or a site that begins one.
+// TestMain runs the tests or, in a process that one of them has started, the supervisor of a
+// work, or a site that begins one.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "supervise" {
-		if err := Supervise(os.Args[2], os.Stdout); err != nil {
+		if err := supervisor.Supervise(supervisor.Folder(os.Args[2]), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -92,7 +93,7 @@ func newMachine(t *testing.T) machine {
 			if s := m.work(e.Name()).state(); s.runs {
 				_ = syscall.Kill(s.claim.Process.PID, syscall.SIGKILL)
 			}
-			_ = killMarked(m.work(e.Name()))
+			_ = supervisor.KillMarked(m.work(e.Name()).folder(), "")
 		}
 	})
 	return m
@@ -101,7 +102,11 @@ func newMachine(t *testing.T) machine {
 // restart makes the driver anew, as a new life of the site does.
 func (m *machine) restart(folder string) {
 	m.Helper()
-	d, err := New(config(folder))
+	c := config(folder)
+	if m.Driver != nil {
+		c.Ungrouped = m.cfg.Ungrouped
+	}
+	d, err := New(c)
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -184,7 +189,7 @@ func (m machine) printed(name, words string) {
 // gone waits until there is no process of a number.
 func (m machine) gone(pid int) {
 	m.Helper()
-	m.until(fmt.Sprint("gone: ", pid), func() bool { s, err := statOf(pid); return err != nil || s.over })
+	m.until(fmt.Sprint("gone: ", pid), func() bool { _, there := supervisor.Find(pid); return !there })
 }
 
 // number is one that a work has printed after a word.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 )
 
 func TestDriver_RunsWorkWithItsEnvironmentAndShowsItsEnd(t *testing.T) {
@@ -30,7 +31,7 @@ func TestDriver_RunsWorkWithItsEnvironmentAndShowsItsEnd(t *testing.T) {
 	out := m.prints("bourse.1")
 	for _, line := range []string{"BOURSE_JOB=vo1/wave", "BOURSE_LEG=1", "BOURSE_LEGS=2", "BOURSE_SITE=north", "BOURSE_NODES=s1,s2", "BOURSE_PEERS=south:x1",
 		fmt.Sprintf("BOURSE_START=%d", (int64(c.Start)+999)/1000), fmt.Sprintf("BOURSE_END=%d", int64(c.End)/1000), "BOURSE_RENDEZVOUS=127.0.0.1:7402",
-		"BOURSE_TOKEN=secret", "COLOUR=blue and green", "USER=" + somebody(), "LOGNAME=" + somebody(), somebody(), m.work("bourse.1").file(homeFolder), "done"} {
+		"BOURSE_TOKEN=secret", "COLOUR=blue and green", "USER=" + somebody(), "LOGNAME=" + somebody(), somebody(), m.work("bourse.1").file(supervisor.HomeFolder), "done"} {
 		if !slices.Contains(strings.Split(out, "\n"), line) {
 			t.Errorf("no line %q in\n%s", line, out)
 		}
@@ -63,10 +64,10 @@ func TestDriver_TheWindowsEndIsToldAndThenHeldTo(t *testing.T) {
 	kind.End, rude.End = now().Add(2*bourse.Second), now().Add(2*bourse.Second)
 	m.runs(kind)
 	m.runs(rude)
-	if j := m.over("bourse.kind"); j.Exit != 5 || j.Signal != 0 || j.Why != WhyWindow || j.End < kind.End || !strings.HasSuffix(m.prints("bourse.kind"), "bye\n") {
+	if j := m.over("bourse.kind"); j.Exit != 5 || j.Signal != 0 || j.Why != supervisor.WhyWindow || j.End < kind.End || !strings.HasSuffix(m.prints("bourse.kind"), "bye\n") {
 		t.Errorf("%+v: %s", j, m.prints("bourse.kind"))
 	}
-	if j := m.over("bourse.rude"); j.Exit != 137 || j.Signal != 9 || j.Why != WhyWindow || j.End < rude.End.Add(bourse.Duration(m.cfg.Grace.Milliseconds())) {
+	if j := m.over("bourse.rude"); j.Exit != 137 || j.Signal != 9 || j.Why != supervisor.WhyWindow || j.End < rude.End.Add(bourse.Duration(m.cfg.Grace.Milliseconds())) {
 		t.Errorf("%+v", j)
 	}
 }
@@ -85,7 +86,7 @@ func TestDriver_WhatForksAwayEndsWithItsWork(t *testing.T) {
 	// And if the work ends by itself.
 	m.runs(m.order("bourse.2", "sh", "-c", fled+"; until [ -e go ]; do sleep 0.02; done"))
 	pid = m.number("bourse.2", "fled ")
-	if err := os.WriteFile(filepath.Join(m.work("bourse.2").file(homeFolder), "go"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(m.work("bourse.2").file(supervisor.HomeFolder), "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if j := m.over("bourse.2"); j.Exit != 0 || j.Why != "" {
@@ -118,16 +119,16 @@ func TestDriver_AKilledSupervisorLosesTheWork(t *testing.T) {
 func TestDriver_OutputHasABound(t *testing.T) {
 	m := newMachine(t)
 	m.runs(m.order("bourse.1", "sh", "-c", "echo first; yes"))
-	file := m.work("bourse.1").file(outputFile)
-	m.until("full", func() bool { info, err := os.Stat(file); return err == nil && info.Size() == MaxOutput })
+	file := m.work("bourse.1").file(supervisor.OutputFile)
+	m.until("full", func() bool { info, err := os.Stat(file); return err == nil && info.Size() == supervisor.MaxOutput })
 	first := m.asks(agents.OutputRequest{Name: "bourse.1", From: 0}).(agents.Output)
-	if len(first.Data) != bourse.MaxTail || !strings.HasPrefix(string(first.Data), "first\ny\n") || first.Size != MaxOutput {
+	if len(first.Data) != bourse.MaxTail || !strings.HasPrefix(string(first.Data), "first\ny\n") || first.Size != supervisor.MaxOutput {
 		t.Errorf("%d bytes of %d", len(first.Data), first.Size)
 	}
 	m.ends("bourse.1")
 	m.over("bourse.1")
 	info, err := os.Stat(file)
-	if err != nil || info.Size() > MaxOutput+200 {
+	if err != nil || info.Size() > supervisor.MaxOutput+200 {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
 	if out := m.prints("bourse.1"); !strings.HasSuffix(out, "more bytes were printed and dropped; of an output 67108864 are kept]\n") || len(out) != bourse.MaxTail {
@@ -190,7 +191,7 @@ func TestDriver_OutputGoesWhereTheJobWantsIt(t *testing.T) {
 	c.Work.Work.Output = "out-%j.%l"
 	m.runs(c)
 	m.over("bourse.1")
-	file := filepath.Join(m.work("bourse.1").file(homeFolder), "out-vo1_wave.1")
+	file := filepath.Join(m.work("bourse.1").file(supervisor.HomeFolder), "out-vo1_wave.1")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "hello\n" || m.prints("bourse.1") != "hello\n" {
 		t.Errorf("%v: %q, %q", err, text, m.prints("bourse.1"))
 	}
@@ -211,7 +212,7 @@ func TestDriver_OutputIsOpenedByTheAccountsRights(t *testing.T) {
 	if err := m.prepare(m.work("bourse.1"), c); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(secret, filepath.Join(m.work("bourse.1").file(homeFolder), "link")); err != nil {
+	if err := os.Symlink(secret, filepath.Join(m.work("bourse.1").file(supervisor.HomeFolder), "link")); err != nil {
 		t.Fatal(err)
 	}
 	m.runs(c)
@@ -220,5 +221,30 @@ func TestDriver_OutputIsOpenedByTheAccountsRights(t *testing.T) {
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// What the site's process has inherited, an open file of whoever started it, never reaches
+// work.
+func TestDriver_InheritedDescriptorsDoNotReachWork(t *testing.T) {
+	m := newMachine(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	fd, err := syscall.Dup(int(f.Fd())) // without close-on-exec, as a shell's exec 9<FILE
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	m.runs(m.order("bourse.1", "sh", "-c", fmt.Sprintf("readlink /proc/$$/fd/* ; cat <&%d; echo end", fd)))
+	m.over("bourse.1")
+	if out := m.prints("bourse.1"); strings.Contains(out, "secret") || !strings.Contains(out, "pipe:") {
+		t.Errorf("fd %d: %s", fd, out)
 	}
 }

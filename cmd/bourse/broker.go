@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 
@@ -67,12 +68,17 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		r := newReplicaProcess(p, cfg, agent)
 		return r.run(cmd.Context(), func(o web.Options) (api, error) {
 			o.Replicas = r.replicas
+			before := o.Ready
+			o.Ready = func() error { return cmp.Or(before(), r.ready()) }
 			o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(r.self)), statements(agent, p.folder(r.self))
 			r.web = web.NewReplicated(o, r.leader)
 			return r.web, nil
 		})
 	}
 	begin := func() error {
+		if err := p.standsBack(cmd.Context()); err != nil {
+			return err
+		}
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
 		}

@@ -72,6 +72,9 @@ func (r *replicaProcess) begin() error {
 		return err
 	}
 	r.disks = append(r.disks, folder)
+	if err := private(r.folder(r.self)); err != nil {
+		return err
+	}
 	if c.Past > 0 {
 		config.Past = replicaOf(r.cfg.Name, c.Past)
 		if config.Past == r.self {
@@ -211,6 +214,7 @@ func (r *replicaProcess) follow(ctx context.Context) {
 	ctx, r.unfollow = context.WithCancel(context.WithoutCancel(ctx)) // it must run on while the process hands over
 	told := make(chan live.Leadership, 1)
 	r.following.Go(func() { r.announce(ctx, told) })
+	r.following.Go(func() { r.watchLost(ctx) })
 	r.following.Go(func() {
 		var is live.Leadership
 		for {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/local"
 	"github.com/bourse-grid/bourse/cluster/managed"
 )
 
@@ -53,4 +54,15 @@ func (m clusterMetrics) Collect(ch chan<- prometheus.Metric) {
 	count(ch, "bourse_cluster_submitted_again_total", "Work that disappeared from the resource manager before it began and was submitted again.", uint64(c.Submitted))
 	count(ch, "bourse_cluster_withheld_total", "Times that something was not offered for a while, because the resource manager had denied it twice.", uint64(c.Withheld))
 	count(ch, "bourse_cluster_lost_total", "Legs that were lost.", uint64(c.Lost))
+}
+
+// workMetrics collects what concerns work on the site's own machine.
+type workMetrics struct{ d *local.Driver }
+
+// Describe leaves the collector unchecked, as its siblings are.
+func (workMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads the last look.
+func (m workMetrics) Collect(ch chan<- prometheus.Metric) {
+	gauge(ch, "bourse_work_unkillable", "Pieces of work that are not over although they are killed again and again.", float64(m.d.Unkillable()))
 }

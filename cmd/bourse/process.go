@@ -30,6 +30,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -158,6 +159,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 			err := fmt.Errorf("a later process of %s answers at %s with this agent's certificate (life %d), and two must not act for one broker: this one stops. Find out who started it twice; jobs that only this one has taken are in its journal, %s",
 				m.Agent, m.Address, m.Life, p.folder(p.name))
 			p.log.Error().Str("address", m.Address).Uint64("life", m.Life).Msg(err.Error())
+			p.noteDisplaced(m)
 			p.abandon()
 			return failed(err)
 		}
@@ -216,6 +218,9 @@ func (f *processFlags) add(cmd *cobra.Command) *cobra.Command {
 // a site that serves several.
 func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name agents.ID, vos ...configs.VO) (*process, error) {
 	p := &process{cfg: cfg, name: name}
+	if err := supervisor.SealDescriptors(); err != nil { // what this process has inherited, nothing that it starts does
+		return nil, failed(err)
+	}
 	if f.untilEOF {
 		p.child = cmd.InOrStdin()
 	}
@@ -271,6 +276,9 @@ func (p *process) add(id agents.ID, a agents.Durable) error {
 		return err
 	}
 	p.disks = append(p.disks, folder)
+	if err := private(p.folder(id)); err != nil {
+		return err
+	}
 	disk, err := p.mirror(id, folder)
 	if err != nil {
 		return fmt.Errorf("%s: %w", id, err)

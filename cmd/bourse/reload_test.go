@@ -30,7 +30,7 @@ type sharedUp struct {
 func startShared(t *testing.T, port int) *sharedUp {
 	t.Helper()
 	u := &sharedUp{dir: t.TempDir(), of: map[string]string{}}
-	members, err := layOutVOs(u.dir, 1, 2, testPort(port), upSimulated)
+	members, err := layOutVOs(u.dir, 1, 2, 0, testPort(port), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}

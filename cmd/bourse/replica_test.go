@@ -267,7 +267,7 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 		}
 	}
 	list = append(list, fmt.Sprintf("[[replica.member]]\nid = 4\naddress = %q\napi = %q\n", address, api))
-	file = replicaFile(h.dir, 3)
+	file = replicaFile(h.dir, upVO, 3)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -108,7 +109,13 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 			return err
 		}
 		return p.add(site, sites.New(agent))
-	}, func(o web.Options) (api, error) { return web.NewSite(o) })
+	}, func(o web.Options) (api, error) {
+		if b, ok := nodes.backend.(*managed.Backend); ok {
+			before := o.Ready
+			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, b)) }
+		}
+		return web.NewSite(o)
+	})
 }
 
 // proofKeyMade logs that a key was made. If the site has a journal, this is a warning: the

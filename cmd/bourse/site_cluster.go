@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/local"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/sites"
@@ -114,12 +115,14 @@ func localCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, superviseName},
-		Now: func() bourse.Time { return p.host.Now() }})
+	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, supervise.Command},
+		Warn: func(words string) { p.log.Error().Msg(words) },
+		Now:  func() bourse.Time { return p.host.Now() }})
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	b := behind{managed.New(c), d, d.Check}
+	b := behind{managed.New(c), d, keptApart(cfg, d.Check)}
+	p.tells = append(p.tells, workMetrics{d})
 	remarks, err := b.accounts(cfg.Mapping())
 	if err != nil {
 		return behind{}, failed(err)

@@ -29,7 +29,10 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	b := behind{driver: d, account: slurmAccount}
+	b := behind{driver: d, account: keptApart(cfg, slurmAccount)}
+	if _, err := b.accounts(cfg.Mapping()); err != nil { // what it remarks, the trial at the start says too
+		return behind{}, failed(err)
+	}
 	for _, remark := range remarks {
 		p.log.Warn().Msg(remark)
 	}

@@ -1,25 +1,23 @@
 package main
 
 import (
-	"os"
+	"errors"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse/cluster/local"
+	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 )
 
-// superviseName is the command with which a site of kind local supervises work.
-const superviseName = "supervise"
-
-// newSupervise builds "bourse supervise", which only sites call.
+// newSupervise builds "bourse supervise", which only sites call. Called as they do, the
+// program is a supervisor from its first instruction, and never comes here.
 func newSupervise() *cobra.Command {
 	return &cobra.Command{
-		Use:    superviseName + " FOLDER",
+		Use:    supervise.Command + " FOLDER",
 		Short:  "Run the work of a leg, for a site of kind local",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return failed(local.Supervise(args[0], os.Stdout))
+		RunE: func(*cobra.Command, []string) error {
+			return failed(errors.New("supervise takes one folder and no options, on Linux only"))
 		},
 	}
 }

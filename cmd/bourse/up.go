@@ -54,8 +54,8 @@ context in DIR itself is for the operator of the sites.
 With --brokers N one VO has N brokers, each with a queue, accounts and a context of
 its own (DIR/context-broker2.json). No broker knows the jobs of another.
 
-With --replicas 3 three processes hold the broker, each with a folder of its own.
-Kill the leader, and another one takes over.
+With --replicas 3 three processes hold the broker (with --vos that of each VO), each
+with a folder of its own. Kill the leader, and another one takes over.
 
 With --cluster simulated no work runs: each site has a simulated cluster with its own
 local jobs, for which an hour passes in a minute.
@@ -103,9 +103,6 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.replicas < 0 || f.replicas > maxUpReplicas || f.replicas > 1 && f.replicas%2 == 0 {
 		return fmt.Errorf("--replicas %d: must be 1, 3, 5 or 7", f.replicas)
 	}
-	if f.replicas > 1 && f.vos > 1 {
-		return fmt.Errorf("--replicas %d: with several VOs each broker is a single process; leave --vos out", f.replicas)
-	}
 	if f.replicas > 1 && f.brokers > 1 {
 		return fmt.Errorf("--replicas %d: with several brokers each is a single process; leave --brokers out", f.replicas)
 	}
@@ -124,7 +121,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	case f.vos > 1 && f.brokers > 1:
 		return errors.New("--brokers is for one VO; with --vos each has one broker")
 	case f.vos > 1:
-		members, err = layOutVOs(f.dir, f.sites, f.vos, f.port, f.cluster)
+		members, err = layOutVOs(f.dir, f.sites, f.vos, f.replicas, f.port, f.cluster)
 	default:
 		if members, err = layOut(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
 			members, err = addBrokers(f.dir, members, f.brokers, f.port)
@@ -236,7 +233,8 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 			return err
 		}
 		fmt.Fprintln(stdout)
-		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise.", as))
+		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise. "+
+			"%s", as, commonAccount(as)))
 	}
 	if len(links) == 1 {
 		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)

@@ -92,7 +92,7 @@ func layOut(dir string, sites, replicas, port int, kind string) ([]member, error
 	if err != nil {
 		return nil, err
 	}
-	members, seed, err := layOutReplicas(dir, replicas, l.ca, l.ports)
+	members, seed, err := layOutReplicas(dir, upVO, upVO, replicas, l.ca, l.ports)
 	if err != nil {
 		return nil, err
 	}
@@ -254,12 +254,12 @@ seed = %d
 	}
 	return fmt.Sprintf(`[cluster]
 kind = "local"           # the nodes are places on this machine
-[[account]]
+%s[[account]]
 user = "*"               # the work of all users
 as = %q%s
 [rendezvous]             # where the parts of a job exchange their addresses
 address = "%s:%d"
-`, as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs under this account", upHost, port)
+`, sameAccount(as), as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs under this account", upHost, port)
 }
 
 // workAccount is the account under which work runs: the account that runs this program,
@@ -276,6 +276,15 @@ func workAccount() (string, error) {
 		return "", fmt.Errorf("work never runs as root, and there is no account %q: %w; start this as another user, or with --cluster simulated", nobody, err)
 	}
 	return nobody, nil
+}
+
+// sameAccount is the key that lets work run as the account that runs this program, which is
+// that of the sites; "" for another one.
+func sameAccount(as string) string {
+	if as == nobody || as == noAccount {
+		return ""
+	}
+	return "same_account = true      # it runs as the account of this site: for trying things out\n"
 }
 
 // nobody is the account without rights on common systems.
@@ -357,4 +366,12 @@ func whoami() string {
 		name = u.Username
 	}
 	return strings.TrimSpace(name)
+}
+
+// commonAccount warns of what work can do to that of others, and to the sites, as an account.
+func commonAccount(as string) string {
+	if sameAccount(as) == "" {
+		return "All users share that account: their jobs can see and end each other."
+	}
+	return "WARNING: the sites run as that account too (same_account = true). Any job can read their keys and the authority's, and write into their journals. Let only people submit who may do that."
 }

@@ -13,15 +13,15 @@ import (
 // maxUpReplicas bounds the processes that hold a broker.
 const maxUpReplicas = 7
 
-// replicaFile is the file of replica k, counted from 0.
-func replicaFile(dir string, k int) string {
-	return filepath.Join(dir, fmt.Sprintf("broker-%s-%d", upVO, k+1), "broker.toml")
+// replicaFile is the file of replica k of a broker, counted from 0.
+func replicaFile(dir, name string, k int) string {
+	return filepath.Join(dir, fmt.Sprintf("broker-%s-%d", name, k+1), "broker.toml")
 }
 
-// layOutReplicas makes n processes that hold the broker; 0: as many as there are, or else
-// one. They share one certificate.
-func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]member, string, error) {
-	first := memberFile(dir, "broker", upVO)
+// layOutReplicas makes n processes that hold the broker of a VO; 0: as many as there are, or
+// else one. They share one certificate. dir has the VO's authority.
+func layOutReplicas(dir, name, vo string, n int, ca *certificate.Authority, p *ports) ([]member, string, error) {
+	first := memberFile(dir, "broker", name)
 	if _, err := os.Stat(first); err == nil {
 		cfg, err := configs.ReadBrokerProcess(first)
 		if err != nil {
@@ -34,10 +34,10 @@ func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]m
 		n = had
 	}
 	if n <= 1 {
-		m, seed, err := layOutBroker(dir, upVO, upVO, "", ca, p)
+		m, seed, err := layOutBroker(dir, name, vo, "", ca, p)
 		return []member{m}, seed, err
 	}
-	if err := issue(ca, certificate.Broker, upVO, upHost, "localhost"); err != nil {
+	if err := issue(ca, certificate.Broker, name, upHost, "localhost"); err != nil {
 		return nil, "", err
 	}
 	var ports [][]int
@@ -55,10 +55,10 @@ func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]m
 	for k, a := range ports {
 		file := first
 		if k > 0 {
-			file = replicaFile(dir, k)
+			file = replicaFile(dir, name, k)
 		}
 		more := fmt.Sprintf("[replica]                # several processes hold the broker\nid = %d\naddress = \"%s:%d\"\n%s", k+1, upHost, a[3], list.String())
-		m, gossip, err := layOutBrokerFile(file, upVO, upVO, seed, more, a)
+		m, gossip, err := layOutBrokerFile(file, name, vo, seed, more, a)
 		if err != nil {
 			return nil, "", err
 		}

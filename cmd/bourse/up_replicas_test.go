@@ -176,7 +176,7 @@ func replicate(t *testing.T, dir string, m member, n int) {
 	for k, text := range files {
 		file := m.file
 		if k > 0 {
-			file = replicaFile(dir, k)
+			file = replicaFile(dir, upVO, k)
 		}
 		text += fmt.Sprintf("[replica]\nid = %d\npast = 1\naddress = \"%s:%d\"\n%s", k+1, upHost, a[4*k], list.String())
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

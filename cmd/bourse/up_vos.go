@@ -40,8 +40,8 @@ func vosOf(dir string) (n int) {
 	return n
 }
 
-// layOutVOs is layOut for several VOs.
-func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) {
+// layOutVOs is layOut for several VOs, each with a broker of some replicas.
+func layOutVOs(dir string, sites, vos, replicas, port int, kind string) ([]member, error) {
 	if _, err := os.Stat(memberFile(dir, "broker", upVO)); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, fmt.Errorf("%s has a federation of one VO; choose another folder with --dir", dir))
 	}
@@ -61,16 +61,19 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		if err != nil {
 			return nil, err
 		}
-		m, seed, err := layOutBroker(filepath.Join(dir, vo), upBroker, vo, "", ca, l.ports)
+		held, seed, err := layOutReplicas(filepath.Join(dir, vo), upBroker, vo, replicas, ca, l.ports)
 		if err != nil {
 			return nil, err
 		}
-		if err := writeContext(filepath.Join(dir, vo), contextFile, ca, []member{m}); err != nil {
+		if err := writeContext(filepath.Join(dir, vo), contextFile, ca, held); err != nil {
 			return nil, err
 		}
-		m.name = vo + "/" + m.name
-		members, seeds, authorities = append(members, m), append(seeds, seed), append(authorities, ca)
+		for k := range held {
+			held[k].name = vo + "/" + held[k].name
+		}
+		members, seeds, authorities = append(members, held...), append(seeds, seed), append(authorities, ca)
 	}
+	brokers := len(members)
 	for i, name := range l.names {
 		m, err := layOutShared(dir, name, i, seeds, l.ca, authorities, l.ports, l.as)
 		if err != nil {
@@ -81,7 +84,7 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		}
 		members = append(members, m)
 	}
-	return members, writeContext(dir, contextFile, l.ca, members[vos:])
+	return members, writeContext(dir, contextFile, l.ca, members[brokers:])
 }
 
 // layOutShared makes a site that serves all VOs.
@@ -141,5 +144,5 @@ func sharedCluster(as, load string, seed, port int) string {
 	if as == noAccount {
 		return clusterTables(as, load, seed, port)
 	}
-	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n[rendezvous]\naddress = \"%s:%d\"\n", upHost, port)
+	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n%s[rendezvous]\naddress = \"%s:%d\"\n", sameAccount(as), upHost, port)
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -24,11 +26,11 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOutVOs(dir, 2, 2, testPort(17), upSimulated)
+	members, err := layOutVOs(dir, 2, 2, 0, testPort(17), upSimulated)
 	if err != nil || len(members) != 4 || members[1].name != "vo2/main" || members[3].name != "south" {
 		t.Fatal(members, err)
 	}
-	if _, err := layOutVOs(dir, 2, 3, testPort(17), upSimulated); err == nil || !strings.Contains(err.Error(), "2 VOs") {
+	if _, err := layOutVOs(dir, 2, 3, 0, testPort(17), upSimulated); err == nil || !strings.Contains(err.Error(), "2 VOs") {
 		t.Errorf("another number of VOs: %v", err)
 	}
 	for _, m := range members[:2] {
@@ -107,7 +109,7 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 func TestUpVOs_EachHasALivePage(t *testing.T) {
 	t.Parallel()
 	f := upFlags{dir: t.TempDir(), vos: 2}
-	members, err := layOutVOs(f.dir, 1, f.vos, testPort(18), upSimulated)
+	members, err := layOutVOs(f.dir, 1, f.vos, 0, testPort(18), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,5 +136,47 @@ func TestUpVOs_EachHasALivePage(t *testing.T) {
 	text.Reset()
 	if err := f.announce(&text, members, family, pages); err != nil || strings.Count(text.String(), `"vo": "vo`) != 2 {
 		t.Errorf("as JSON, %v: %s", err, text.String())
+	}
+}
+
+// Several VOs may each have a broker of several processes: nothing of one is another's.
+func TestUpVOs_EachBrokerMayHaveReplicas(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	members, err := layOutVOs(dir, 2, 2, 3, testPort(40), upSimulated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	taken := map[string]string{}
+	for _, m := range members {
+		names = append(names, m.role+":"+m.name)
+		for _, address := range []string{m.listen, m.http} {
+			if by := taken[address]; by != "" {
+				t.Errorf("%s and %s are both at %s", by, m.name, address)
+			}
+			taken[address] = m.name
+		}
+	}
+	want := []string{"broker:vo1/main-1", "broker:vo1/main-2", "broker:vo1/main-3", "broker:vo2/main-1", "broker:vo2/main-2", "broker:vo2/main-3"}
+	if len(names) != 8 || !slices.Equal(names[:6], want) || members[6].role != "site" {
+		t.Errorf("%q", names)
+	}
+	for i := range 2 {
+		c, err := client.Read(contextOf(dir, upVOName(i)))
+		if err != nil || c.Broker == "" || len(c.Replicas) != 2 || len(c.Sites) != 0 {
+			t.Errorf("the context of %s: %+v, %v", upVOName(i), c, err)
+		}
+		b, err := configs.ReadBrokerProcess(members[3*i].file)
+		if err != nil || len(b.Replica.Members) != 3 || b.Gossip.VO != upVOName(i) {
+			t.Errorf("%s: %+v, %v", members[3*i].file, b, err)
+		}
+	}
+	if c, err := client.Read(filepath.Join(dir, contextFile)); err != nil || c.Broker != "" || len(c.Sites) != 2 {
+		t.Errorf("the operator's context: %+v, %v", c, err)
+	}
+	again, err := layOutVOs(dir, 0, 2, 0, testPort(40), "")
+	if err != nil || len(again) != len(members) {
+		t.Errorf("a second time: %d members, %v", len(again), err)
 	}
 }

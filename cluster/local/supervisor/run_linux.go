@@ -1,4 +1,4 @@
-package local
+package supervisor
 
 import (
 	"encoding/json"
@@ -7,23 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"path"
 	"runtime"
-	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/bourse-grid/bourse"
 )
 
 // The times of a supervisor.
 const (
-	clockEvery   = 5 * time.Second // the clock is read again, because it may be set
-	killEvery    = 20 * time.Millisecond
-	killWithin   = 10 * time.Second // after that what still runs is counted, and left
+	clockEvery   = 5 * time.Second  // the clock is read again, because it may be set
 	drainWithin  = 5 * time.Second  // for the rest of the output, once all that could print has ended
 	writeWithin  = 10 * time.Minute // for the result, if the disk is full
 	writeRetries = time.Second
@@ -31,58 +24,64 @@ const (
 
 // supervisor looks after one piece of work.
 type supervisor struct {
-	work  work
-	order *order
+	work  Folder
+	order *Order
 	out   *sink
+	group *os.File // the work's cgroup; nil: it has none
 
 	told   chan os.Signal
 	status chan syscall.WaitStatus // of the work's own process
 	gone   chan struct{}           // closed when nothing is left of what it has started
-	result result
+	main   int
+	reaps  sync.Mutex // while it is held, no number of a child passes to another process
+	result Result
 }
 
 // Supervise runs the work in a folder from begin to end, and writes to words that it has
 // begun, or why it could not. Its process must do nothing else: whatever the work starts
 // belongs to this process, however it tries to get away. It returns nil if another process
 // runs the work, or has run it.
-func Supervise(folder string, words *os.File) error {
+func Supervise(folder Folder, words *os.File) error {
 	runtime.LockOSThread() // the work is killed when the thread that started it ends
-	s := &supervisor{work: work(folder), told: make(chan os.Signal, 16), status: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
+	s := &supervisor{work: folder, told: make(chan os.Signal, 16), status: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
 	// Caught signals are reset for the work; ignored ones it would ignore too.
 	signal.Notify(s.told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	if err := errors.Join(becomeReaper(), SealDescriptors()); err != nil {
 		return err
 	}
 	syscall.Umask(0o022)
 	var err error
-	if s.order, err = read[order](s.work, orderFile); err != nil || s.order == nil {
+	if s.order, err = Read[Order](s.work, OrderFile); err != nil || s.order == nil || s.order.Run == nil {
 		return errors.Join(err, fmt.Errorf("%s is not the folder of a piece of work", folder))
 	}
-	self, err := thisProcess()
-	if err != nil {
-		return err
+	self, ok := Find(os.Getpid())
+	if !ok {
+		return errors.New("/proc does not show this process")
 	}
-	if err := s.work.claim(self); err != nil {
+	if err := s.work.Claim(self); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return nil
 		}
 		return err
 	}
-	failed := s.run(func() { say(words, word{}) })
+	failed := s.run(func() { say(words, Word{}) })
 	if failed != nil {
-		s.result = result{Begin: now(), End: now(), Failed: bourse.Because(bourse.Unknown, "its work could not be begun: %v", failed)}
+		s.result = Result{Begin: Now(), End: Now(), Failed: Reason{"unknown", fmt.Sprintf("its work could not be begun: %v", failed)}}
 	}
 	if err := s.keep(); err != nil {
 		return err
 	}
 	if failed != nil {
-		say(words, word{s.result.Failed})
+		say(words, Word{s.result.Failed})
+	}
+	if s.group != nil {
+		closeGroup(s.order.Cgroup)
 	}
 	return nil
 }
 
 // say tells the driver, if the driver still listens.
-func say(words *os.File, v word) {
+func say(words *os.File, v Word) {
 	text, _ := json.Marshal(v)
 	_, _ = words.Write(text)
 	_ = words.Close()
@@ -92,7 +91,7 @@ func say(words *os.File, v word) {
 // result the work counts as lost.
 func (s *supervisor) keep() error {
 	for end := time.Now().Add(writeWithin); ; time.Sleep(writeRetries) {
-		if err := s.work.write(resultFile, s.result); err == nil || time.Now().After(end) {
+		if err := s.work.Write(ResultFile, s.result); err == nil || time.Now().After(end) {
 			return err
 		}
 	}
@@ -105,13 +104,14 @@ func (s *supervisor) run(begun func()) error {
 		return err
 	}
 	defer s.out.close()
-	s.result.Begin = now()
+	s.result.Begin = Now()
 	printed, theirs, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	drained := make(chan struct{})
 	go func() { defer close(drained); _, _ = s.out.ReadFrom(printed) }()
+	s.group = openGroup(s.order.Cgroup)
 	var wrong *mistake
 	main, err := s.begin(theirs)
 	_ = theirs.Close()
@@ -123,15 +123,17 @@ func (s *supervisor) run(begun func()) error {
 	case err != nil:
 		return err
 	default:
-		go s.reap(main.Pid)
+		s.main = main.Pid
+		go s.reap()
 		begun()
+		dropText() // it waits now, mostly
 		s.await()
 		s.killAll()
 	}
 	s.result.End = max(s.result.End, s.result.Begin)
 	select {
 	case <-drained:
-	case <-time.After(drainWithin): // a process that could not be killed holds the other end
+	case <-time.After(drainWithin): // another process was given the other end
 	}
 	_ = printed.Close()
 	<-drained
@@ -141,7 +143,7 @@ func (s *supervisor) run(begun func()) error {
 
 // sink opens the file of the output, and the one that the job names.
 func (s *supervisor) sink() (*sink, error) {
-	f, err := os.OpenFile(s.work.file(outputFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(s.work.File(OutputFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -153,28 +155,24 @@ func (s *supervisor) sink() (*sink, error) {
 func (s *supervisor) begin(out *os.File) (*os.Process, error) {
 	// If the job names no folder, the work inherits its home, so that its account need
 	// not pass through the folders above.
-	if err := os.Chdir(s.work.file(homeFolder)); err != nil {
+	if err := os.Chdir(s.work.File(HomeFolder)); err != nil {
 		return nil, err
 	}
-	if name := s.order.outputName(); name != "" {
+	if name := s.order.Run.Output; name != "" {
 		var f *os.File
-		err := s.order.Account.as(func() (err error) { f, err = create(name); return err })
+		err := s.order.Account.As(func() (err error) { f, err = create(path.Join(s.order.Run.Dir, name)); return err })
 		if err != nil {
 			return nil, &mistake{126, fmt.Sprintf("output: %v", err)}
 		}
 		s.out.add(f)
 	}
-	return begin(s.order, s.work, out)
-}
-
-// outputName is the file that the job names for its output, "" if none.
-func (o *order) outputName() string {
-	h := &o.Work
-	if h.Work.Output == "" {
-		return ""
+	p, err := begin(s.order, s.work, s.group, out)
+	if err != nil && s.group != nil && !errors.As(err, new(*mistake)) { // before Linux 5.7, or not ours to fill
+		_ = s.group.Close()
+		s.group = nil
+		p, err = begin(s.order, s.work, nil, out)
 	}
-	name := strings.NewReplacer("%j", strings.ReplaceAll(h.Job, "/", "_"), "%l", strconv.Itoa(h.Leg)).Replace(h.Work.Output)
-	return filepath.Join(h.Work.Dir, name)
+	return p, err
 }
 
 // create makes a file, or empties an existing one. It does not wait, as it would if the
@@ -192,16 +190,25 @@ func create(name string) (*os.File, error) {
 
 // reap waits for all descendants of the work: a process that loses its parent becomes a
 // child of this one. When this process has no child any more, nothing is left.
-func (s *supervisor) reap(main int) {
+func (s *supervisor) reap() {
 	defer close(s.gone)
+	for awaitChild() == nil {
+		s.reaps.Lock()
+		s.reapAll()
+		s.reaps.Unlock()
+	}
+}
+
+// reapAll takes the status of all children that have ended.
+func (s *supervisor) reapAll() {
 	for {
 		var st syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &st, 0, nil)
+		pid, err := syscall.Wait4(-1, &st, syscall.WNOHANG, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil:
+		case err != nil || pid <= 0:
 			return
-		case pid == main:
+		case pid == s.main:
 			s.status <- st
 		}
 	}
@@ -216,8 +223,7 @@ func (s *supervisor) await() {
 			return
 		}
 		s.result.Why, kill = why, time.After(time.Duration(s.order.Grace)*time.Millisecond)
-		_, _ = signalDescendants(syscall.SIGTERM)
-		_, _ = signalDescendants(syscall.SIGCONT) // a stopped process takes no signal
+		_, _ = signalDescendants(syscall.SIGTERM, syscall.SIGCONT) // a stopped process takes no signal
 	}
 	for {
 		left := time.Until(time.UnixMilli(int64(s.order.End)))
@@ -242,35 +248,9 @@ func (s *supervisor) await() {
 
 // took records how the work's own process ended.
 func (s *supervisor) took(st syscall.WaitStatus) {
-	s.result.End, s.result.Exit = now(), st.ExitStatus()
+	s.result.End, s.result.Exit = Now(), st.ExitStatus()
 	if st.Signaled() {
 		s.result.Signal = int(st.Signal())
 		s.result.Exit = 128 + s.result.Signal
-	}
-}
-
-// killAll kills until nothing is left: a killed process may have started another one just
-// before.
-func (s *supervisor) killAll() {
-	for end := time.Now().Add(killWithin); ; {
-		s.result.Left, _ = signalDescendants(syscall.SIGKILL)
-		select {
-		case <-s.gone:
-			s.result.Left = 0
-		case <-time.After(killEvery):
-			if time.Now().Before(end) {
-				continue
-			}
-		}
-		break
-	}
-	if s.result.End == 0 {
-		s.result.End = now()
-		select {
-		case st := <-s.status:
-			s.took(st)
-		default: // it could not be killed
-			s.result.Exit, s.result.Signal = 128+int(syscall.SIGKILL), int(syscall.SIGKILL)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package local
+package supervisor
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func (s *sink) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // end writes how much was dropped.
-func (s *sink) end(r *result) {
+func (s *sink) end(r *Result) {
 	r.Kept, r.Dropped = s.kept, s.dropped
 	if s.dropped == 0 {
 		return

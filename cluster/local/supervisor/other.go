@@ -1,0 +1,26 @@
+//go:build !linux
+
+package supervisor
+
+import (
+	"errors"
+	"os"
+)
+
+// On other systems than Linux no work runs.
+
+var errLinux = errors.New("work runs on Linux only")
+
+// Mark names the work's folder in the environment of all processes that it starts.
+const Mark = "BOURSE_WORK"
+
+func Supervise(Folder, *os.File) error { return errLinux }
+func BootID() (string, error)          { return "", errLinux }
+func Cgroup() (string, error)          { return "", errLinux }
+func SealDescriptors() error           { return nil }
+func KillMarked(Folder, string) error  { return errLinux }
+func (Process) Lives(Folder) bool      { return false }
+func (Process) Fate() string           { return "" }
+func (Process) Terminate(Folder) error { return errLinux }
+
+func (*Account) As(f func() error) error { return f() }
