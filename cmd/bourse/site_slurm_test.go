@@ -258,3 +258,40 @@ func slurmBegun(t *testing.T, dir, name string) []slurmStart {
 	}
 	return out
 }
+
+// A job as long as its partition lets work run gets a window of that length; a longer one
+// is told at once, and Slurm is not asked.
+func TestSlurm_AJobAsLongAsItsPartitionAllows(t *testing.T) {
+	t.Setenv("SLURM_EXTRA", "PartitionName=short Nodes=ALL MaxTime=1:00:00 State=UP")
+	dir, managers, members := slurmFederation(t)
+	for _, m := range members[1:] {
+		change(t, m.file, `name = "batch"`, `name = "short"`)
+		change(t, m.file, `partition = "batch"`, `partition = "short"`)
+	}
+	startUp(t, dir)
+	context := filepath.Join(dir, contextFile)
+	submit := func(name, length string) string {
+		batch := filepath.Join(managers, name+".toml")
+		text := fmt.Sprintf("[[job]]\nname = %q\nnodes = 1\nlength = %q\nmin_performance = 1.0\nmax_price = 9.0\ncommand = [\"sleep\", \"600\"]\n", name, length)
+		if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, messages, _ := runCommand(t.Context(), "submit", batch, "--wait", "--context", context)
+		return out + messages
+	}
+	if out := submit("fits", "1h"); !strings.Contains(out, "placed") {
+		t.Errorf("an hour: %s", out)
+	}
+	submit("long", "2h")
+	if out, _, _ := runCommand(t.Context(), "explain", "long", "--context", context); !strings.Contains(out, "allow no window longer than 1h") {
+		t.Errorf("two hours: %s", out)
+	}
+	if out, _, _ := runCommand(t.Context(), "sites", "--context", context); !strings.Contains(out, "longest") || !strings.Contains(out, "1h") {
+		t.Errorf("sites:\n%s", out)
+	}
+	cmd := exec.Command("scontrol", "show", "reservation", "-o")
+	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(managers, "c1/slurm.conf"))
+	if shown, err := cmd.CombinedOutput(); err != nil || strings.Count(string(shown), "ReservationName=bourse.") != 1 || !strings.Contains(string(shown), "Duration=01:02:0") {
+		t.Errorf("reservations: %v\n%s", err, shown)
+	}
+}
