@@ -76,7 +76,7 @@ func TestCredits_SumsAndProductsSaturate(t *testing.T) {
 			c = math.MaxInt64
 		}
 		quotient := new(big.Int).Mul(big.NewInt(a), big.NewInt(b))
-		if got, want := mulDiv(a, b, c), int64(bounded(quotient.Quo(quotient, big.NewInt(c)))); got != want {
+		if got, want := MulDiv(a, b, c), int64(bounded(quotient.Quo(quotient, big.NewInt(c)))); got != want {
 			t.Fatalf("%d x %d / %d = %d, want %d", a, b, c, got, want)
 		}
 	})
