@@ -50,7 +50,7 @@ func (g *glances) look(now bourse.Time, from agents.ID, out *agents.Outbox) {
 		if len(g.waits) >= mostGlanced {
 			break
 		}
-		if !p.usable() || g.waits[p.id] || now < g.scheduler.answered(p).Add(freshFor) {
+		if !p.usable() || g.waits[p.id] || now < g.answered(p).Add(freshFor) {
 			continue
 		}
 		if g.waits == nil {
@@ -104,10 +104,11 @@ func (g *glances) end(out *agents.Outbox) {
 }
 
 // answered is when a site was last asked for the answer that is shown of it; 0: never.
-func (sch *scheduler) answered(p *peer) bourse.Time {
+func (g *glances) answered(p *peer) bourse.Time {
 	at := p.glance.asked
-	if s := sch.answer(p.id); s != nil {
-		at = max(at, sch.cycle.opened)
+	if g.scheduler.answer(p.id) != nil {
+		opened, _ := g.scheduler.opened()
+		at = max(at, opened)
 	}
 	return at
 }
