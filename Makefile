@@ -38,7 +38,7 @@ test:
 
 # The packages with goroutines or locks, under the race detector; those whose tests
 # take minutes then are in drill. race_test.go holds both lists true.
-RACE := ./configs agents/certificate agents/journal agents/live agents/mirror agents/wire cluster/local cluster/slurm \
+RACE := configs agents/certificate agents/journal agents/live agents/mirror agents/wire cluster/local cluster/slurm \
 	parallel report/draw web web/client web/dash workload
 RACE_LONG := cmd/bourse simulation simulation/torture studies
 
