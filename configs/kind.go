@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
@@ -125,9 +126,12 @@ func (t *table) must(want Kind, near ...Kind) error {
 	return problems([]*Problem{{File: t.doc.file, Text: WrongKind(is, want)}})
 }
 
+// The first lines of traces: of SWF and GWF, and of tables.
 var (
-	traceHead = regexp.MustCompile(`^(;|#\s*JobID\b|\s*-?\d+(\s+-?[\d.]+){10,})`)
-	tableHead = regexp.MustCompile(`(?i)^"?[\w ]+"?([|,;\t]"?[\w ]+"?)*[|,;\t]"?(submit|submit_time|submission_time|JobID)"?([|,;\t]|\s|$)|^"?(submit|submit_time|JobID(Raw)?)"?[|,;\t]`)
+	traceHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(;|#\s*JobID\b|\s*-?\d+(\s+-?[\d.]+){10,})`) })
+	tableHead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^"?[\w ]+"?([|,;\t]"?[\w ]+"?)*[|,;\t]"?(submit|submit_time|submission_time|JobID)"?([|,;\t]|\s|$)|^"?(submit|submit_time|JobID(Raw)?)"?[|,;\t]`)
+	})
 )
 
 // KindOf says what a text is, KindUnknown if it is nothing that is known. The beginning of a
@@ -151,7 +155,7 @@ func KindOf(text []byte) Kind {
 		return kindOfJSON(text)
 	case bytes.IndexByte(text, 0) >= 0:
 		return KindBinary
-	case traceHead.Match(begin), tableHead.Match(begin):
+	case traceHead().Match(begin), tableHead().Match(begin):
 		return KindTrace
 	}
 	keys := map[string]any{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A role is what a column of a table is read for. Those with a name may be given to a column
@@ -95,8 +96,9 @@ var tableColumns = []tableColumn{
 	{roleField, "think_time", 0, "think time"},
 }
 
-// knownColumns are the columns by plain name.
-var knownColumns = func() map[string]int {
+// knownColumns are the columns by plain name. The map is made when it is first used, as few
+// commands read a table.
+var knownColumns = sync.OnceValue(func() map[string]int {
 	known := map[string]int{}
 	for i, c := range tableColumns {
 		for name := range strings.FieldsSeq(c.names) {
@@ -106,7 +108,7 @@ var knownColumns = func() map[string]int {
 		}
 	}
 	return known
-}()
+})
 
 // plain returns a column's name in lower case, without blanks, underscores and hyphens.
 func plain(name string) string {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bourse-grid/bourse/files"
 )
@@ -104,19 +105,24 @@ func begins(line []byte) rune {
 	return 0
 }
 
-// others are logs of other programs, with what a line of theirs looks like and the way in.
-var others = [...]struct {
+// otherLog is a log of another program.
+type otherLog struct {
 	is   string
 	like *regexp.Regexp
 	way  string
-}{
-	{"a PBS accounting log", regexp.MustCompile(`^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];`), "Make a table of its records of kind E, with columns for ctime, start, end and ncpus, and read that:" + mapped("submit=ctime,start=start,end=end,nodes=ncpus")},
-	{"the accounting of LSF (lsb.acct)", regexp.MustCompile(`^"(JOB|EVENT)_[A-Z_]+" "[0-9.]+" \d+`), "Make a table of its JOB_FINISH records, with the times of submission, start and end and the processors, and read that:" + mapped("submit=SUBMIT,start=START,end=END,nodes=PROCS")},
-	{"the accounting of Grid Engine (SGE)", regexp.MustCompile(`^[^:|,;\t ]*:[^:]*:[^:]*:[^:]*:[^:]*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:`), "Make a table of its fields 9 to 11 (submission, start, end) and 35 (slots), and read that:" + mapped("submit=submission_time,start=start_time,end=end_time,nodes=slots")},
-	{"a job history of HTCondor", regexp.MustCompile(`^(\*\*\* |(MyType|ClusterId|GlobalJobId) = |\d{3} \(\d+\.\d+\.\d+\) )`), condorWay},
-	{"XML", regexp.MustCompile(`^\s*<[?!A-Za-z]`), jsonWay},
-	{"a scenario or another file of Bourse, in TOML", regexp.MustCompile(`^\s*(\[\[?[A-Za-z_.]+\]?\]|[A-Za-z_]+\s*=\s*["\d\[])`), "bourse check FILE says what it holds, and which command takes it."},
 }
+
+// others are logs of other programs, with what a line of theirs looks like and the way in.
+var others = sync.OnceValue(func() []otherLog {
+	return []otherLog{
+		{"a PBS accounting log", regexp.MustCompile(`^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];`), "Make a table of its records of kind E, with columns for ctime, start, end and ncpus, and read that:" + mapped("submit=ctime,start=start,end=end,nodes=ncpus")},
+		{"the accounting of LSF (lsb.acct)", regexp.MustCompile(`^"(JOB|EVENT)_[A-Z_]+" "[0-9.]+" \d+`), "Make a table of its JOB_FINISH records, with the times of submission, start and end and the processors, and read that:" + mapped("submit=SUBMIT,start=START,end=END,nodes=PROCS")},
+		{"the accounting of Grid Engine (SGE)", regexp.MustCompile(`^[^:|,;\t ]*:[^:]*:[^:]*:[^:]*:[^:]*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:`), "Make a table of its fields 9 to 11 (submission, start, end) and 35 (slots), and read that:" + mapped("submit=submission_time,start=start_time,end=end_time,nodes=slots")},
+		{"a job history of HTCondor", regexp.MustCompile(`^(\*\*\* |(MyType|ClusterId|GlobalJobId) = |\d{3} \(\d+\.\d+\.\d+\) )`), condorWay},
+		{"XML", regexp.MustCompile(`^\s*<[?!A-Za-z]`), jsonWay},
+		{"a scenario or another file of Bourse, in TOML", regexp.MustCompile(`^\s*(\[\[?[A-Za-z_.]+\]?\]|[A-Za-z_]+\s*=\s*["\d\[])`), "bourse check FILE says what it holds, and which command takes it."},
+	}
+})
 
 const (
 	condorWay = "Print a table of it: condor_history -af:h, QDate JobCurrentStartDate CompletionDate RequestCpus Owner, and read that:"
@@ -131,10 +137,10 @@ func mapped(columns string) string { return " bourse convert TABLE.csv OUT.swf -
 // otherFormat says which other program's log a trace looks like, "" if none, and the way in.
 func otherFormat(line, head []byte) (is, way string) {
 	text := bytes.TrimSpace(line)
-	if len(text) > 0 && (text[0] == '{' || text[0] == '[' && !tableOfTOML.Match(text)) {
+	if len(text) > 0 && (text[0] == '{' || text[0] == '[' && !tableOfTOML().Match(text)) {
 		return otherJSON(head)
 	}
-	for _, o := range others {
+	for _, o := range others() {
 		switch {
 		case o.way == condorWay && (o.like.Match(line) || bytes.Contains(head, []byte("\nClusterId = "))):
 			return o.is, o.way + mapped(condorMap)
@@ -162,7 +168,7 @@ func otherFormat(line, head []byte) (is, way string) {
 }
 
 // tableOfTOML tells a table of TOML from an array of JSON.
-var tableOfTOML = regexp.MustCompile(`^\[\[?[A-Za-z_][\w.]*\]`)
+var tableOfTOML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[\[?[A-Za-z_][\w.]*\]`) })
 
 // otherJSON says whose JSON it is.
 func otherJSON(head []byte) (is, way string) {

@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // fields reads the columns that are fields of SWF and nothing else.
@@ -26,7 +27,7 @@ func (t *table) fields(r *Record) string {
 
 // statusOf are the states of Slurm's jobs, short as squeue has them and long, those of
 // others, and what they are in SWF; unended if the job had not ended.
-var statusOf = func() map[string]int64 {
+var statusOf = sync.OnceValue(func() map[string]int64 {
 	all := map[string]int64{}
 	for status, words := range map[int64]string{
 		1:        "COMPLETED CD COMPLETE COMPLETED_SUCCESSFULLY SUCCESS SUCCEEDED DONE FINISHED TRUE",
@@ -40,7 +41,7 @@ var statusOf = func() map[string]int64 {
 		}
 	}
 	return all
-}()
+})
 
 const (
 	unended  = -2
@@ -55,7 +56,7 @@ func (t *table) status(r *Record) string {
 		return t.ended()
 	}
 	word, _, _ := strings.Cut(c, " ") // CANCELLED by 1000
-	status, ok := statusOf[strings.TrimRight(strings.ToUpper(word), "+")]
+	status, ok := statusOf()[strings.TrimRight(strings.ToUpper(word), "+")]
 	switch {
 	case c == "":
 		return t.ended()

@@ -27,7 +27,6 @@ type effect struct {
 // of --alpha without --reservations, and goes on.
 var effects = []effect{
 	{command: "simulate", flags: []string{"force"}, needs: []string{"out"}},
-	{command: "sweep", flags: []string{"resume", "part"}, needs: []string{"out"}},
 	{command: "quote", flags: []string{"conf"}, needs: []string{"slurm"}},
 	{command: "forecast", flags: []string{"conf", "days"}, needs: []string{"slurm"}},
 	{command: "convert", flags: []string{"size"}, idle: func(args []string) bool {

@@ -208,7 +208,7 @@ func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 	}
 	// A flag whose help says that it is for something else is refused without that.
 	said := regexp.MustCompile(`^(its slurm.conf, with|with --|needs |for a trace|for a scenario|for kubernetes|continue the interrupted|run only the I-th|replace another run|longest time that --wait)|; needs --`)
-	elsewhere := map[string]bool{"replay --half-life": true, "study --figures": true, "sweep plan --image": true,
+	elsewhere := map[string]bool{"replay --half-life": true, "sweep --resume": true, "sweep --part": true, "study --figures": true, "sweep plan --image": true,
 		"snapshot --conf": true} // it takes nothing else
 	for _, flag := range ofTraces {
 		elsewhere["submit --"+flag] = true // TestSubmit_FlagsOfTracesAreRefusedWithABatch
