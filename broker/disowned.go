@@ -48,9 +48,10 @@ func (d disbelief) reason(f *bourse.LegsDisowned) bourse.Reason {
 // must be as late as the latest one that has bought there: a life has a site list its legs
 // before it buys there, and buys nowhere until all that was listed and unknown is adopted;
 // and the site then takes nothing more from earlier lives, nor from another process of the
-// same number. Nor can a life on record have had another nonce. Row B142.
+// same number. Nor can a life on record have had another nonce, nor a later life than this
+// have spoken to a site that answers this one. Row B142.
 func (rec *recovery) contradicted(p *peer, id bourse.TxID) bool {
-	return id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.named(id) || rec.lives.denies(id)
+	return id.Incarnation >= rec.lives.current().Incarnation || id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.named(id) || rec.lives.denies(id)
 }
 
 // matters reports whether a stray leg would bind the broker or its site.
